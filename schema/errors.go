@@ -1,0 +1,24 @@
+package schema
+
+import "fmt"
+
+// ValueError is a value that the chosen modes cannot write exactly.
+type ValueError struct {
+	Table  TableID
+	Column string
+	// Value is the value as text.
+	Value string
+	// Reason says what is wrong with it.
+	Reason string
+	// Remedy says what to do about it; empty when there is nothing to say.
+	Remedy string
+}
+
+// Error names table, column, value, reason and remedy.
+func (e *ValueError) Error() string {
+	text := fmt.Sprintf("encoding column %q of %s: value %s %s", e.Column, e.Table, e.Value, e.Reason)
+	if e.Remedy != "" {
+		text += "; " + e.Remedy
+	}
+	return text
+}

@@ -1,0 +1,55 @@
+package schema
+
+// TimeMode chooses the form of temporal values, with Debezium's names.
+type TimeMode string
+
+// The values of time_precision_mode.
+const (
+	TimeAdaptive                 TimeMode = "adaptive"
+	TimeAdaptiveTimeMicroseconds TimeMode = "adaptive_time_microseconds"
+	TimeConnect                  TimeMode = "connect"
+	TimeISOString                TimeMode = "isostring"
+	TimeMicroseconds             TimeMode = "microseconds"
+	TimeNanoseconds              TimeMode = "nanoseconds"
+)
+
+// DecimalMode chooses the form of exact numbers, with Debezium's names.
+type DecimalMode string
+
+// The values of decimal_handling_mode.
+const (
+	DecimalPrecise DecimalMode = "precise"
+	DecimalString  DecimalMode = "string"
+	DecimalDouble  DecimalMode = "double"
+)
+
+// BinaryMode chooses the form of binary values, with Debezium's names.
+type BinaryMode string
+
+// The values of binary_handling_mode.
+const (
+	BinaryBytes         BinaryMode = "bytes"
+	BinaryBase64        BinaryMode = "base64"
+	BinaryBase64URLSafe BinaryMode = "base64-url-safe"
+	BinaryHex           BinaryMode = "hex"
+)
+
+// Modes are the choices that decide how values are written.
+type Modes struct {
+	Time    TimeMode
+	Decimal DecimalMode
+	Binary  BinaryMode
+	// Placeholder stands for a value that CDC did not record
+	// (unavailable_value_placeholder).
+	Placeholder string
+}
+
+// DefaultModes returns Debezium's defaults.
+func DefaultModes() Modes {
+	return Modes{
+		Time:        TimeAdaptive,
+		Decimal:     DecimalPrecise,
+		Binary:      BinaryBytes,
+		Placeholder: "__debezium_unavailable_value",
+	}
+}

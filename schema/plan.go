@@ -1,0 +1,4 @@
+package schema
+
+// Omission is a column that events do not carry.
+type Omission struct{ Column, Reason string }

@@ -1,0 +1,41 @@
+package schema
+
+// Table is one version of a table, or of a capture instance of it: its
+// columns in catalogue order and its key. It does not change once made.
+type Table struct {
+	Database, Schema, Name string
+	// Columns are those that a row of driver values holds, in that order. For
+	// a capture instance they are the captured columns.
+	Columns []Column
+	// Key holds the indexes into Columns of the key's columns, in key order;
+	// nil when the table has no key. See [ChooseKey].
+	Key []int
+}
+
+// ID returns the table's exact name.
+func (t *Table) ID() TableID { return TableID{t.Database, t.Schema, t.Name} }
+
+// TableID names a table. Identity is exact, whatever the collation.
+type TableID struct{ Database, Schema, Name string }
+
+// String returns database.schema.table, unquoted, as Debezium prints it.
+func (id TableID) String() string { return id.Database + "." + id.Schema + "." + id.Name }
+
+// Column is one column of a [Table].
+type Column struct {
+	Name     string
+	Type     Type
+	Nullable bool
+	Identity bool
+	Computed bool
+	// Default is the text of the default constraint (COLUMN_DEF), such as
+	// "((0))"; empty when there is none.
+	Default string
+	// ID is column_id of sys.columns, which a re-created column does not share
+	// with the dropped one of the same name.
+	ID int
+	// Ordinal is the column_ordinal of cdc.captured_columns, from 1: the
+	// column's place in the update mask. Zero outside CDC.
+	Ordinal   int
+	Collation string
+}
