@@ -1,0 +1,55 @@
+# What a contributor runs. `make check` is what the gate runs.
+include .versions
+
+BIN      := $(CURDIR)/bin
+GO       ?= go
+FUZZTIME ?= 5s
+SHELL    := /bin/bash
+
+.PHONY: build test race fmt lint fuzz-smoke examples quickstart-smoke cross golden bench check clean
+
+build: ## the distribution, in bin/
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
+
+test: ## the tests, without network or services
+	$(GO) test ./...
+
+race:
+	$(GO) test -race ./...
+
+bin/golangci-lint: .versions
+	GOBIN=$(BIN) $(GO) install $(GOLANGCI_LINT)
+	@touch $@
+
+fmt: bin/golangci-lint ## rewrite the sources as gofumpt and goimports would
+	$(BIN)/golangci-lint fmt
+
+lint: bin/golangci-lint ## formatting, vet and linters
+	$(BIN)/golangci-lint fmt --diff
+	$(GO) vet ./...
+	$(BIN)/golangci-lint run
+
+fuzz-smoke: ## every fuzz target for FUZZTIME each
+	FUZZTIME=$(FUZZTIME) ./scripts/fuzz-smoke
+
+examples: build ## lint every YAML in config_examples and resources
+	./scripts/lint-examples $(BIN)/sqlserver-cdc
+
+quickstart-smoke: build ## start the quickstart twice, as a newcomer would
+	./scripts/quickstart-smoke $(BIN)/sqlserver-cdc
+
+cross: ## builds for the other platforms
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
+
+golden: ## rewrite the golden event scripts; read the diff before committing it
+	$(GO) test ./input -run Golden -rewrite
+
+bench: ## the figures of docs/performance.md
+	$(GO) test ./input -run '^$$' -bench . -benchtime 3x -timeout 20m
+
+check: lint race fuzz-smoke examples quickstart-smoke cross
+
+clean:
+	rm -rf $(BIN)
