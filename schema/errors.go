@@ -22,3 +22,20 @@ func (e *ValueError) Error() string {
 	}
 	return text
 }
+
+// rangeError is a [ValueError] whose place is not known yet.
+type rangeError struct{ reason, remedy string }
+
+func (e *rangeError) Error() string { return e.reason }
+
+// NullError is a NULL in a NOT NULL column, for which the compiled schema has
+// no place. See [Plan.Relax].
+type NullError struct {
+	Table  TableID
+	Column string
+}
+
+// Error names table and column.
+func (e *NullError) Error() string {
+	return fmt.Sprintf("encoding column %q of %s: NULL in a NOT NULL column", e.Column, e.Table)
+}

@@ -1,4 +1,234 @@
 package schema
 
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	common "github.com/redpanda-data/benthos/v4/public/schema"
+)
+
+// Plan is a table compiled for encoding. It is not safe for concurrent use.
+type Plan struct {
+	table   *Table
+	fields  []field
+	key     []field
+	omitted []Omission
+	// OnNull, if set, is told of each NULL that was written in a NOT NULL
+	// column (see [Plan.Relax]).
+	OnNull func(column string)
+}
+
 // Omission is a column that events do not carry.
 type Omission struct{ Column, Reason string }
+
+// Compile compiles a table. Columns without a form in events are left out and
+// listed by [Plan.Omitted].
+func Compile(t *Table, m Modes) (*Plan, error) {
+	p := &Plan{table: t}
+	for i, c := range t.Columns {
+		code, reason := codecOf(c.Type, m)
+		if c.Computed {
+			reason = "computed columns are always NULL in change tables"
+		}
+		if reason != "" {
+			p.omitted = append(p.omitted, Omission{c.Name, reason})
+			continue
+		}
+		p.fields = append(p.fields, newField(i, c, len(p.fields) == 0, code, m))
+	}
+	for _, i := range t.Key {
+		if i < 0 || i >= len(t.Columns) {
+			return nil, fmt.Errorf("compiling table %s: key column %d of %d", t.ID(), i, len(t.Columns))
+		}
+		c := t.Columns[i]
+		code, reason := codecOf(c.Type, m)
+		if reason != "" || c.Computed {
+			return nil, fmt.Errorf("compiling table %s: key column %q is not in events", t.ID(), c.Name)
+		}
+		p.key = append(p.key, newField(i, c, len(p.key) == 0, code, m))
+	}
+	return p, nil
+}
+
+// Table returns the table that was compiled.
+func (p *Plan) Table() *Table { return p.table }
+
+// Omitted returns the columns left out, with reasons.
+func (p *Plan) Omitted() []Omission { return p.omitted }
+
+// HasKey reports whether rows have a key.
+func (p *Plan) HasKey() bool { return len(p.key) > 0 }
+
+// AppendRow appends a row as a JSON object. A *[NullError] asks for
+// [Plan.Relax]; a *[ValueError] is a value without an exact form.
+func (p *Plan) AppendRow(dst []byte, row []driver.Value, img RowImage) ([]byte, error) {
+	return p.appendFields(dst, p.fields, row, img)
+}
+
+// AppendKey appends the key of a row as a JSON object.
+func (p *Plan) AppendKey(dst []byte, row []driver.Value) ([]byte, error) {
+	return p.appendFields(dst, p.key, row, RowImage{})
+}
+
+func (p *Plan) appendFields(dst []byte, fields []field, row []driver.Value, img RowImage) ([]byte, error) {
+	if len(fields) == 0 {
+		return append(dst, "{}"...), nil
+	}
+	var err error
+	for i := range fields {
+		f := &fields[i]
+		dst = append(dst, f.prefix...)
+		if v := row[f.column]; v != nil {
+			if dst, err = f.append(dst, v); err != nil {
+				return dst, p.valueError(f, v, err)
+			}
+		} else if dst, err = p.appendNull(dst, f, img); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (p *Plan) appendNull(dst []byte, f *field, img RowImage) ([]byte, error) {
+	form, err := p.null(f, img)
+	switch {
+	case err != nil:
+		return dst, err
+	case form == nullPlaceholder:
+		return append(dst, f.placeholder...), nil
+	case form == nullDefault:
+		return append(dst, f.def...), nil
+	default:
+		return append(dst, "null"...), nil
+	}
+}
+
+// nullForm is how a NULL is written.
+type nullForm uint8
+
+const (
+	nullNull nullForm = iota
+	nullPlaceholder
+	nullDefault
+)
+
+// null decides how a NULL is written: as the placeholder where CDC left out a
+// value, as the default where the field has one (Kafka Connect's
+// replace.null.with.default), else as null.
+func (p *Plan) null(f *field, img RowImage) (nullForm, error) {
+	switch {
+	case f.unrecorded(img):
+		return nullPlaceholder, nil
+	case f.def != nil:
+		return nullDefault, nil
+	case !f.optional:
+		return 0, &NullError{p.table.ID(), f.name}
+	case f.notNull && p.OnNull != nil:
+		p.OnNull(f.name)
+	}
+	return nullNull, nil
+}
+
+// Relax makes the column's field optional from now on, in rows and keys. The
+// schemas change by it: they have to be rendered again.
+func (p *Plan) Relax(column string) {
+	for _, fields := range [][]field{p.fields, p.key} {
+		for i := range fields {
+			if fields[i].name == column {
+				fields[i].optional = true
+			}
+		}
+	}
+}
+
+// StructuredRow returns what a reader of the JSON of [Plan.AppendRow] gets.
+func (p *Plan) StructuredRow(row []driver.Value, img RowImage) (map[string]any, error) {
+	return p.structuredFields(p.fields, row, img)
+}
+
+// StructuredKey returns what a reader of the JSON of [Plan.AppendKey] gets.
+func (p *Plan) StructuredKey(row []driver.Value) (map[string]any, error) {
+	return p.structuredFields(p.key, row, RowImage{})
+}
+
+func (p *Plan) structuredFields(fields []field, row []driver.Value, img RowImage) (map[string]any, error) {
+	m := make(map[string]any, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		v := row[f.column]
+		if v == nil {
+			form, err := p.null(f, img)
+			if err != nil {
+				return nil, err
+			}
+			m[f.name] = [...]any{nullNull: nil, nullPlaceholder: f.placeholderStructured, nullDefault: f.defStructured}[form]
+			continue
+		}
+		value, err := f.structured(v)
+		if err != nil {
+			return nil, p.valueError(f, v, err)
+		}
+		m[f.name] = value
+	}
+	return m, nil
+}
+
+// RowSchema returns the Connect schema of rows.
+func (p *Plan) RowSchema(name string) ConnectSchema { return structOf(p.fields, name) }
+
+// KeySchema returns the Connect schema of keys.
+func (p *Plan) KeySchema(name string) ConnectSchema { return structOf(p.key, name) }
+
+func structOf(fields []field, name string) ConnectSchema {
+	s := ConnectSchema{Type: "struct", Name: name}
+	for i := range fields {
+		s.Fields = append(s.Fields, fields[i].connect())
+	}
+	return s
+}
+
+// Common returns the Benthos common schema of rows. Its types are those of the
+// values in events, so a timestamp written as a number is an integer.
+func (p *Plan) Common() common.Common {
+	c := common.Common{Name: p.table.Name, Type: common.Object}
+	for i := range p.fields {
+		child := p.fields[i].common
+		child.Name, child.Optional = p.fields[i].name, p.fields[i].optional
+		c.Children = append(c.Children, child)
+	}
+	return c
+}
+
+// valueError completes an encoder's error with the place of the value.
+func (p *Plan) valueError(f *field, v driver.Value, err error) error {
+	e := &ValueError{Table: p.table.ID(), Column: f.name, Value: printable(v), Reason: err.Error()}
+	var r *rangeError
+	if errors.As(err, &r) {
+		e.Remedy = r.remedy
+	}
+	return e
+}
+
+// maxPrintable bounds values in error texts.
+const maxPrintable = 64
+
+// printable returns a value for an error text.
+func printable(v driver.Value) string {
+	var text string
+	switch v := v.(type) {
+	case time.Time:
+		text = v.Format("2006-01-02 15:04:05.9999999")
+	case string:
+		text = fmt.Sprintf("%q", v)
+	case []byte:
+		text = fmt.Sprintf("%q", v)
+	default:
+		text = fmt.Sprint(v)
+	}
+	if len(text) > maxPrintable {
+		return text[:maxPrintable] + "..."
+	}
+	return text
+}

@@ -1,15 +1,16 @@
 package event
 
 import (
+	"bytes"
 	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
-
-// Version is the connector version in source blocks.
-var Version = "0.1.0"
 
 // Options are the settings that all encoders of an input share.
 type Options struct {
@@ -57,35 +58,312 @@ type Change struct {
 	Snapshot             string // marker of a snapshot row; empty while streaming
 }
 
+// maxKeptBuffer bounds the scratch memory that an encoder keeps between rows.
+const maxKeptBuffer = 1 << 20
+
 // Encoder writes the messages of one table version. It is not safe for
 // concurrent use.
-type Encoder struct{}
+type Encoder struct {
+	opts      Options
+	plan      *schema.Plan
+	topic     string
+	version   int
+	key       wrapper
+	value     wrapper
+	source    source
+	rowSchema any
+
+	buf            []byte // a message's key and value
+	oldKey, newKey []byte // key payloads of an update
+	nulls          []string
+	relaxed        []string // columns whose first NULL is not reported yet
+}
 
 // NewEncoder compiles an encoder.
-func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) { panic("unwritten") }
+func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	plan, err := schema.Compile(t, opts.Modes)
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoder{
+		opts:   opts,
+		plan:   plan,
+		topic:  DataTopic(opts.TopicPrefix, t.Database, t.Schema, t.Name),
+		source: newSource(opts.TopicPrefix, t.ID()),
+	}
+	plan.OnNull = func(column string) { e.nulls = append(e.nulls, column) }
+	if err := e.render(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// render writes what is the same in all messages of a table version.
+func (e *Encoder) render() (err error) {
+	e.key, err = newWrapper(e.plan.KeySchema(e.topic+".Key"), e.opts.KeySchemas, e.opts.Structured)
+	if err != nil {
+		return fmt.Errorf("rendering key schema of %s: %w", e.topic, err)
+	}
+	e.value, err = newWrapper(envelopeSchema(e.plan, e.topic), e.opts.ValueSchemas, e.opts.Structured)
+	if err != nil {
+		return fmt.Errorf("rendering value schema of %s: %w", e.topic, err)
+	}
+	c := e.plan.Common()
+	e.rowSchema = c.ToAny()
+	return nil
+}
 
 // Table returns the table the encoder was made for.
-func (e *Encoder) Table() *schema.Table { panic("unwritten") }
+func (e *Encoder) Table() *schema.Table { return e.plan.Table() }
 
 // Topic returns the topic of the table's messages.
-func (e *Encoder) Topic() string { panic("unwritten") }
+func (e *Encoder) Topic() string { return e.topic }
+
+// Version counts the changes of the schema since the encoder was made: a
+// field becomes optional when CDC records a NULL in its NOT NULL column.
+func (e *Encoder) Version() int { return e.version }
 
 // Omitted returns the columns that events do not carry, with reasons.
-func (e *Encoder) Omitted() []schema.Omission { panic("unwritten") }
+func (e *Encoder) Omitted() []schema.Omission { return e.plan.Omitted() }
 
 // Row appends the messages of one change: the change and, after a delete, its
 // tombstone; or delete, tombstone and create for an update that changes the
 // key. On an error nothing is appended. A *schema.ValueError is a value that
 // has no exact form in the chosen modes.
-func (e *Encoder) Row(dst *Batch, c Change) error { panic("unwritten") }
+func (e *Encoder) Row(dst *Batch, c Change) error {
+	if err := e.check(&c); err != nil {
+		return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
+	}
+	start := dst.mark()
+	for {
+		e.nulls = e.nulls[:0]
+		err := e.row(dst, &c)
+		if err == nil {
+			e.reportNulls(c.Position)
+			return nil
+		}
+		dst.rollback(start)
+		var null *schema.NullError
+		if !errors.As(err, &null) {
+			return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
+		}
+		if err := e.relax(null.Column); err != nil {
+			return err
+		}
+	}
+}
 
-// Serials counts event_serial_no over the events of one database, in stream
-// order.
-type Serials struct{}
+// check refuses rows that do not fit the table or the operation.
+func (e *Encoder) check(c *Change) error {
+	before := c.Op == OpUpdate || c.Op == OpDelete
+	after := c.Op == OpUpdate || c.Op == OpCreate || c.Op == OpRead
+	want := len(e.Table().Columns)
+	switch {
+	case !before && !after:
+		return fmt.Errorf("unknown operation %q", c.Op)
+	case before && len(c.Before) != want:
+		return fmt.Errorf("the row before has %d values, the table %d columns", len(c.Before), want)
+	case after && len(c.After) != want:
+		return fmt.Errorf("the row after has %d values, the table %d columns", len(c.After), want)
+	case c.SourceTime.IsZero():
+		return errors.New("the source time is missing")
+	}
+	return nil
+}
 
-// Next returns the serial number of an event: two change rows for an update
-// count twice. It grows while commit and change LSN stay the same.
-func (s *Serials) Next(commit, change lsn.LSN, rows int64) int64 { panic("unwritten") }
+func (e *Encoder) row(dst *Batch, c *Change) error {
+	before := schema.RowImage{Role: schema.Before, Mask: c.UpdateMask}
+	after := schema.RowImage{Role: schema.After, Mask: c.UpdateMask}
+	switch c.Op {
+	case OpRead:
+		return e.single(dst, c, part{op: OpRead, after: c.After, afterImage: schema.RowImage{Role: schema.Snapshot}})
+	case OpCreate:
+		return e.single(dst, c, part{op: OpCreate, after: c.After, afterImage: schema.RowImage{Role: schema.Inserted}})
+	case OpDelete:
+		return e.single(dst, c, part{op: OpDelete, before: c.Before, beforeImage: schema.RowImage{Role: schema.Deleted}})
+	}
+	changed, err := e.keyChanged(c)
+	if err != nil {
+		return err
+	}
+	if !changed {
+		return e.single(dst, c, part{
+			op:     OpUpdate,
+			before: c.Before, beforeImage: before,
+			after: c.After, afterImage: after,
+		})
+	}
+	return e.split(dst, c,
+		part{op: OpDelete, before: c.Before, beforeImage: before},
+		part{op: OpCreate, after: c.After, afterImage: after})
+}
 
-// Reset forgets the event before.
-func (s *Serials) Reset() {}
+// keyChanged reports whether an update changes the key, and leaves both keys
+// in oldKey and newKey.
+func (e *Encoder) keyChanged(c *Change) (changed bool, err error) {
+	if !e.plan.HasKey() {
+		return false, nil
+	}
+	if e.oldKey, err = e.plan.AppendKey(e.oldKey[:0], c.Before); err != nil {
+		return false, err
+	}
+	if e.newKey, err = e.plan.AppendKey(e.newKey[:0], c.After); err != nil {
+		return false, err
+	}
+	return !bytes.Equal(e.oldKey, e.newKey), nil
+}
+
+// single appends the message of one part, and the tombstone of a delete.
+func (e *Encoder) single(dst *Batch, c *Change, p part) error {
+	m, err := e.message(dst, c, &p, 0)
+	if err != nil {
+		return err
+	}
+	dst.Messages = append(dst.Messages, m)
+	if p.op == OpDelete {
+		e.tombstone(dst, &m)
+	}
+	return nil
+}
+
+// split appends an update that changes the key as what it means to a consumer
+// by key: the old key's row is gone, the new key's row is there.
+func (e *Encoder) split(dst *Batch, c *Change, gone, created part) error {
+	oldKey, newKey := dst.put(e.oldKey), dst.put(e.newKey)
+	deletion, err := e.message(dst, c, &gone, 0)
+	if err != nil {
+		return err
+	}
+	deletion.NewKey = newKey
+	dst.Messages = append(dst.Messages, deletion)
+	e.tombstone(dst, &deletion)
+	// The ordinal is the same whether tombstones are on or off, so that a
+	// position keeps its meaning when the setting changes.
+	creation, err := e.message(dst, c, &created, 2)
+	if err != nil {
+		return err
+	}
+	creation.OldKey = oldKey
+	dst.Messages = append(dst.Messages, creation)
+	return nil
+}
+
+// tombstone appends the tombstone of a delete, if there is to be one.
+func (e *Encoder) tombstone(dst *Batch, deletion *Message) {
+	if !e.opts.Tombstones || !e.plan.HasKey() {
+		return
+	}
+	t := *deletion
+	t.Kind, t.Op = KindTombstone, ""
+	t.Value, t.ValueStructured = nil, nil
+	t.Position.Ordinal++
+	dst.Messages = append(dst.Messages, t)
+}
+
+// message builds a change message; ordinal counts the messages of its row.
+func (e *Encoder) message(dst *Batch, c *Change, p *part, ordinal uint64) (Message, error) {
+	o := origin{time: c.SourceTime, snapshot: c.Snapshot, change: c.ChangeLSN, commit: c.CommitLSN, serial: c.Serial}
+	if o.snapshot == "" {
+		o.snapshot = streaming
+	}
+	t := e.Table()
+	m := Message{
+		Kind: KindChange, Topic: e.topic, Op: p.op,
+		Database: t.Database, Schema: t.Schema, Table: t.Name,
+		Position: c.Position, Snapshot: o.snapshot, SourceTime: c.SourceTime,
+		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial,
+		TableRef: t, RowSchema: e.rowSchema,
+	}
+	m.Position.Ordinal += ordinal
+	if err := e.encode(dst, &m, p, &o); err != nil {
+		return Message{}, err
+	}
+	return m, nil
+}
+
+// encode fills in a message's key and value.
+func (e *Encoder) encode(dst *Batch, m *Message, p *part, o *origin) (err error) {
+	keyRow := p.after
+	if p.after == nil {
+		keyRow = p.before
+	}
+	now := e.opts.Now()
+	buf := e.buf[:0]
+	if e.plan.HasKey() {
+		if buf, err = e.plan.AppendKey(append(buf, e.key.open...), keyRow); err != nil {
+			return err
+		}
+		buf = append(buf, e.key.close...)
+	}
+	keyEnd := len(buf)
+	if e.opts.Structured {
+		if err := e.encodeStructured(m, p, keyRow, o, now); err != nil {
+			return err
+		}
+	} else {
+		if buf, err = e.appendEnvelope(append(buf, e.value.open...), p, o, now); err != nil {
+			return err
+		}
+		buf = append(buf, e.value.close...)
+	}
+	e.keep(buf)
+	stored := dst.put(buf)
+	if keyEnd > 0 {
+		m.Key = stored[:keyEnd:keyEnd]
+	}
+	if !e.opts.Structured {
+		m.Value = stored[keyEnd:]
+	}
+	return nil
+}
+
+func (e *Encoder) encodeStructured(m *Message, p *part, keyRow []driver.Value, o *origin, now time.Time) error {
+	if e.plan.HasKey() {
+		key, err := e.plan.StructuredKey(keyRow)
+		if err != nil {
+			return err
+		}
+		m.KeyStructured = e.key.wrap(key)
+	}
+	value, err := e.structuredEnvelope(p, o, now)
+	if err != nil {
+		return err
+	}
+	m.ValueStructured = e.value.wrap(value)
+	return nil
+}
+
+// keep remembers the scratch buffer, unless one huge row made it huge.
+func (e *Encoder) keep(buf []byte) {
+	if cap(buf) > maxKeptBuffer {
+		buf = nil
+	}
+	e.buf = buf
+}
+
+// relax makes a column's field optional and renders the schemas again.
+func (e *Encoder) relax(column string) error {
+	e.plan.Relax(column)
+	e.relaxed = append(e.relaxed, column)
+	e.version++
+	return e.render()
+}
+
+// reportNulls tells the hook of the NULLs in the row just written, once for
+// each column, though a value and its key may both hold it.
+func (e *Encoder) reportNulls(at lsn.Position) {
+	if len(e.nulls) == 0 {
+		return
+	}
+	slices.Sort(e.nulls)
+	for _, column := range slices.Compact(e.nulls) {
+		first := slices.Contains(e.relaxed, column)
+		if e.opts.OnNull != nil {
+			e.opts.OnNull(NullNotice{Table: e.Table(), Column: column, Position: at, First: first})
+		}
+	}
+	e.relaxed = e.relaxed[:0]
+}

@@ -68,15 +68,3 @@ type Message struct {
 	// messages of no row.
 	RowSchema any
 }
-
-// Batch is a sequence of messages in stream order, of one database.
-type Batch struct {
-	Messages []Message
-
-	arena []byte
-	bytes int
-}
-
-// Bytes returns the bytes that keys and values of the batch hold, for limits
-// on memory.
-func (b *Batch) Bytes() int { return b.bytes }
