@@ -1,0 +1,272 @@
+package sqlserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/microsoft/go-mssqldb/msdsn"
+)
+
+// The values of encrypt. A connection string keeps the driver's own words.
+const (
+	EncryptTrue   = "true"   // everything is encrypted
+	EncryptLogin  = "login"  // only the login packet, what the driver calls false
+	EncryptFalse  = "false"  // no TLS at all, what the driver calls disable
+	EncryptStrict = "strict" // TDS 8.0: TLS before anything else
+)
+
+// The values of application_intent.
+const (
+	IntentReadWrite = "ReadWrite"
+	IntentReadOnly  = "ReadOnly"
+)
+
+// Defaults of a [Config].
+const (
+	DefaultPort            = 1433
+	DefaultApplicationName = "sqlserver-cdc"
+	DefaultConnectTimeout  = 60 * time.Second
+	DefaultQueryTimeout    = 10 * time.Minute
+	DefaultCancelGrace     = 5 * time.Second
+)
+
+// DialFunc opens a network connection; address is host:port, unresolved.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Config says how to reach a server: by a connection string in any form that
+// the driver takes, or by separate fields, which need no escaping.
+type Config struct {
+	ConnectionString string
+
+	Host     string
+	Port     int // zero: 1433, or asked of the browser if there is an Instance
+	Instance string
+	User     string
+	Password string
+	// Database is the database of connections that name none; empty means the
+	// login's default.
+	Database string
+	// Encrypt is one of the Encrypt constants, empty for true. It goes with
+	// the separate fields: a connection string says it in its own words.
+	Encrypt string
+	// DriverOptions are further parameters of the driver, by their names in a
+	// connection string. Unknown ones are refused, and those that a field of
+	// this struct already sets.
+	DriverOptions map[string]string
+
+	// TLS adds certificates: RootCAs, Certificates, ServerName and
+	// InsecureSkipVerify are taken from it. It does not switch TLS on.
+	TLS *tls.Config
+	// ApplicationName and ApplicationIntent apply to separate fields; in a
+	// connection string its own parameters win.
+	ApplicationName   string
+	ApplicationIntent string
+
+	// ConnectTimeout bounds dialling and login together.
+	ConnectTimeout time.Duration
+	// QueryTimeout bounds the time a statement waits for the server.
+	QueryTimeout time.Duration
+	// CancelGrace is how long a cancelled statement waits for the server to
+	// confirm before the connection is closed.
+	CancelGrace time.Duration
+
+	// Dial replaces the network; nil dials TCP.
+	Dial DialFunc
+}
+
+// driverOptions are the parameters of the driver that DriverOptions may set.
+// Source: go-mssqldb README, "Connection parameters and DSN".
+var driverOptions = []string{
+	msdsn.Certificate, msdsn.HostNameInCertificate, msdsn.KeepAlive, msdsn.MultiSubnetFailover,
+	msdsn.PacketSize, msdsn.ServerCertificate, msdsn.ServerSpn, msdsn.TLSMin,
+	msdsn.TrustServerCertificate, msdsn.WorkstationID, msdsn.FailoverPartner, msdsn.FailOverPort,
+	msdsn.FailoverPartnerSpn, msdsn.NoTraceID, msdsn.DialTimeout, msdsn.EpaEnabled,
+	"columnencryption", "authenticator",
+}
+
+// fieldOptions are parameters of the driver that have a field of their own.
+var fieldOptions = map[string]string{
+	msdsn.Server: "host", msdsn.Port: "port", msdsn.UserID: "user", msdsn.Password: "password",
+	msdsn.Database: "database_names", msdsn.Encrypt: "encrypt", msdsn.AppName: "application_name",
+	msdsn.ApplicationIntent: "application_intent", msdsn.ConnectionTimeout: "connection_validation_timeout",
+}
+
+// withDefaults fills what was left empty.
+func (c Config) withDefaults() Config {
+	if c.Encrypt == "" {
+		c.Encrypt = EncryptTrue
+	}
+	if c.ApplicationName == "" {
+		c.ApplicationName = DefaultApplicationName
+	}
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = DefaultConnectTimeout
+	}
+	if c.QueryTimeout <= 0 {
+		c.QueryTimeout = DefaultQueryTimeout
+	}
+	if c.CancelGrace <= 0 {
+		c.CancelGrace = DefaultCancelGrace
+	}
+	return c
+}
+
+// validate names the field of each mistake. It never prints a secret.
+func (c Config) validate() error {
+	if (c.ConnectionString == "") == (c.Host == "") {
+		return errors.New("one of connection_string and host must be set")
+	}
+	if c.ConnectionString != "" && (c.User != "" || c.Password != "" || c.Instance != "") {
+		return errors.New("user, password and instance belong into connection_string when that is set")
+	}
+	if c.ConnectionString != "" && len(c.DriverOptions) > 0 {
+		return errors.New("driver_options belong into connection_string when that is set")
+	}
+	if c.Port < 0 || c.Port > 65535 {
+		return fmt.Errorf("port %d: must be between 1 and 65535", c.Port)
+	}
+	if !slices.Contains([]string{EncryptTrue, EncryptLogin, EncryptFalse, EncryptStrict}, c.Encrypt) {
+		return fmt.Errorf("encrypt %q: must be true, login, false or strict", c.Encrypt)
+	}
+	switch c.ApplicationIntent {
+	case "", IntentReadWrite:
+	case IntentReadOnly:
+		if c.ConnectionString == "" && c.Database == "" {
+			return errors.New("application_intent ReadOnly: needs a database")
+		}
+	default:
+		return fmt.Errorf("application_intent %q: must be ReadWrite or ReadOnly", c.ApplicationIntent)
+	}
+	return validateDriverOptions(c.DriverOptions)
+}
+
+func validateDriverOptions(options map[string]string) error {
+	seen := map[string]string{}
+	for _, key := range sortedKeys(options) {
+		name := strings.ToLower(key)
+		if field, ok := fieldOptions[name]; ok {
+			return fmt.Errorf("driver_options %q: set the field %s instead", key, field)
+		}
+		if !slices.Contains(driverOptions, name) {
+			return fmt.Errorf("driver_options %q: unknown; known are %s", key, strings.Join(driverOptions, ", "))
+		}
+		if other, ok := seen[name]; ok {
+			return fmt.Errorf("driver_options %q: given before as %q", key, other)
+		}
+		seen[name] = key
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// driverConfig translates a valid configuration into the driver's.
+func (c Config) driverConfig() (msdsn.Config, error) {
+	dsn := c.ConnectionString
+	if dsn == "" {
+		dsn = c.url()
+	}
+	params, err := msdsn.Parse(dsn)
+	if err != nil {
+		return msdsn.Config{}, fmt.Errorf("reading connection settings: %w", err)
+	}
+	if c.ConnectionString != "" {
+		if _, ok := params.Parameters[msdsn.AppName]; !ok {
+			params.AppName = c.ApplicationName
+		}
+		if c.Database != "" {
+			params.Database = c.Database
+		}
+		if _, ok := params.Parameters[msdsn.ApplicationIntent]; !ok && c.ApplicationIntent == IntentReadOnly {
+			params.ReadOnlyIntent = true
+		}
+	}
+	// Rows must hold the 16 bytes of the wire and wall-clock times, whatever
+	// the connection string says: encoders and paging keys depend on it.
+	params.Encoding.GuidConversion = false
+	params.Encoding.Timezone = time.UTC
+	// The driver would log statements with their parameters.
+	params.LogFlags = 0
+	params.DisableRetry = true
+	if params.TLSConfig != nil && c.TLS != nil {
+		mergeTLS(params.TLSConfig, c.TLS)
+	}
+	return params, nil
+}
+
+// url writes the separate fields as a connection string, escaping all of them.
+func (c Config) url() string {
+	query := url.Values{}
+	for key, value := range c.DriverOptions {
+		query.Set(strings.ToLower(key), value)
+	}
+	query.Set(msdsn.Encrypt, map[string]string{
+		EncryptTrue: "true", EncryptLogin: "false", EncryptFalse: "disable", EncryptStrict: "strict",
+	}[c.Encrypt])
+	query.Set(msdsn.AppName, c.ApplicationName)
+	if c.Database != "" {
+		query.Set(msdsn.Database, c.Database)
+	}
+	if c.ApplicationIntent == IntentReadOnly {
+		query.Set(msdsn.ApplicationIntent, IntentReadOnly)
+	}
+	u := url.URL{Scheme: "sqlserver", Host: bracketed(c.Host), Path: c.Instance, RawQuery: query.Encode()}
+	port := c.Port
+	if port == 0 && c.Instance == "" {
+		port = DefaultPort
+	}
+	if port != 0 {
+		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(port))
+	}
+	if c.User != "" || c.Password != "" {
+		u.User = url.UserPassword(c.User, c.Password)
+	}
+	return u.String()
+}
+
+// bracketed returns a host as it stands in a URL without port.
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// mergeTLS adds the certificates of extra to what the connection settings
+// made.
+func mergeTLS(dst, extra *tls.Config) {
+	if extra.RootCAs != nil {
+		dst.RootCAs = extra.RootCAs
+	}
+	if len(extra.Certificates) > 0 {
+		dst.Certificates = extra.Certificates
+	}
+	if extra.GetClientCertificate != nil {
+		dst.GetClientCertificate = extra.GetClientCertificate
+	}
+	if extra.ServerName != "" {
+		dst.ServerName = extra.ServerName
+	}
+	if extra.InsecureSkipVerify {
+		dst.InsecureSkipVerify = true
+	}
+	if extra.MinVersion > dst.MinVersion {
+		dst.MinVersion = extra.MinVersion
+	}
+}

@@ -1,0 +1,223 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	mssql "github.com/microsoft/go-mssqldb"
+)
+
+// Conn is one connection. It runs one statement at a time and is not safe for
+// concurrent use, except for Close.
+type Conn struct {
+	raw    *mssql.Conn
+	wire   *wire
+	config Config
+	broken bool
+}
+
+func newConn(raw *mssql.Conn, w *wire, cfg Config) *Conn {
+	return &Conn{raw: raw, wire: w, config: cfg}
+}
+
+// Usable reports whether the connection can run another statement.
+func (c *Conn) Usable() bool { return !c.broken && c.raw.IsValid() }
+
+// Close closes the connection. It may be called more than once, and while a
+// statement runs, which then fails.
+func (c *Conn) Close() error {
+	if err := c.wire.Close(); err != nil {
+		return fmt.Errorf("closing connection: %w", err)
+	}
+	return nil
+}
+
+// Query runs a statement and returns its rows, which must be closed before the
+// next statement. Arguments are @p1, @p2 and so on; without any, the text is
+// sent as a batch, and settings in it last.
+func (c *Conn) Query(ctx context.Context, text string, args ...driver.Value) (*Rows, error) {
+	if !c.Usable() {
+		return nil, ErrConnectionLost
+	}
+	ctx, dog := watch(ctx, c.wire, c.config)
+	stmt, err := c.raw.Prepare(text)
+	if err != nil {
+		dog.release()
+		return nil, err
+	}
+	queryer := stmt.(driver.StmtQueryContext)
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	rows, err := queryer.QueryContext(ctx, named)
+	if err != nil {
+		err = c.failed(ctx, err)
+		dog.release()
+		return nil, err
+	}
+	return &Rows{conn: c, ctx: ctx, dog: dog, rows: rows.(*mssql.Rows)}, nil
+}
+
+// Exec runs a statement whose rows, if any, nobody wants.
+func (c *Conn) Exec(ctx context.Context, text string, args ...driver.Value) error {
+	rows, err := c.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	for more := true; more; more = rows.NextResult() {
+		dest := make([]driver.Value, rows.Width())
+		for rows.Next(dest) {
+		}
+	}
+	return rows.Close()
+}
+
+// Isolation is a transaction isolation level.
+type Isolation string
+
+// The isolation levels that this package asks for.
+const (
+	ReadCommitted Isolation = "READ COMMITTED"
+	Snapshot      Isolation = "SNAPSHOT"
+)
+
+// Begin starts a transaction. The level stays that of the connection after
+// the transaction's end. Source: MS docs, SET TRANSACTION ISOLATION LEVEL.
+func (c *Conn) Begin(ctx context.Context, level Isolation) error {
+	return c.Exec(ctx, "SET TRANSACTION ISOLATION LEVEL "+string(level)+"; BEGIN TRANSACTION;")
+}
+
+// End ends a transaction that only read: whether it commits or rolls back
+// makes no difference, and one that the server has ended already is none.
+func (c *Conn) End(ctx context.Context) error {
+	return c.Exec(ctx, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;")
+}
+
+// failed turns what the driver says of a statement into the reason, and gives
+// the connection up unless the server answered in order.
+func (c *Conn) failed(ctx context.Context, err error) error {
+	var server mssql.Error
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		// The driver returns the context's own error only after the server has
+		// confirmed the attention: the connection is good.
+		return context.Cause(ctx)
+	case errors.As(err, &server) && server.Class < severed && c.raw.IsValid():
+	default:
+		c.broken = true
+		c.wire.Close()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	case c.broken:
+		return fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	default:
+		return err
+	}
+}
+
+// Rows is the result of a statement.
+type Rows struct {
+	conn   *Conn
+	ctx    context.Context
+	dog    *watchdog
+	rows   *mssql.Rows
+	err    error
+	done   bool // the current result has no more rows
+	closed bool
+}
+
+// Width returns the number of columns of the current result.
+func (r *Rows) Width() int { return len(r.rows.Columns()) }
+
+// Next reads the next row of the current result into dest. It returns false
+// at the end and on an error: see Err.
+func (r *Rows) Next(dest []driver.Value) bool {
+	if r.done || r.err != nil {
+		return false
+	}
+	err := r.rows.Next(dest)
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, io.EOF) {
+		r.done = true
+		return false
+	}
+	r.err = r.conn.failed(r.ctx, err)
+	return false
+}
+
+// NextResult goes on to the next result of a batch.
+func (r *Rows) NextResult() bool {
+	if !r.done || r.err != nil || !r.rows.HasNextResultSet() {
+		return false
+	}
+	if err := r.rows.NextResultSet(); err != nil {
+		r.err = r.conn.failed(r.ctx, err)
+		return false
+	}
+	r.done = false
+	return true
+}
+
+// Err returns the error that ended the rows, if any.
+func (r *Rows) Err() error { return r.err }
+
+// Close ends the statement; what was not read is cancelled. It returns the
+// error that ended the rows, or the one that comes after the last of them. It
+// may be called more than once.
+func (r *Rows) Close() error {
+	if r.closed {
+		return r.err
+	}
+	r.closed = true
+	err := r.rows.Close()
+	if err != nil && r.err == nil {
+		r.err = r.conn.failed(r.ctx, err)
+	}
+	r.dog.release()
+	return r.err
+}
+
+// one reads the single row of a statement, which must return at least one.
+func (c *Conn) one(ctx context.Context, width int, text string, args ...driver.Value) ([]driver.Value, error) {
+	rows, err := c.Query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	dest := make([]driver.Value, width)
+	if !rows.Next(dest) {
+		if err := rows.Close(); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("no row returned")
+	}
+	row := append([]driver.Value(nil), dest...)
+	for rows.Next(dest) {
+	}
+	return row, rows.Close()
+}
+
+// each calls f with every row of a statement; the row is valid during the
+// call.
+func (c *Conn) each(ctx context.Context, f func(row []driver.Value) error, text string, args ...driver.Value) error {
+	rows, err := c.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	row := make([]driver.Value, rows.Width())
+	for rows.Next(row) {
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+	return rows.Close()
+}
