@@ -73,10 +73,10 @@ type Encoder struct {
 	source    source
 	rowSchema any
 
-	buf            []byte // a message's key and value
-	oldKey, newKey []byte // key payloads of an update
-	nulls          []string
-	relaxed        []string // columns whose first NULL is not reported yet
+	buf            []byte   // a message's key and value
+	oldKey, newKey []byte   // key payloads of an update
+	nulls          []string // columns of the row with an unexpected NULL
+	reported       []string // columns of which one was reported
 }
 
 // NewEncoder compiles an encoder.
@@ -347,7 +347,6 @@ func (e *Encoder) keep(buf []byte) {
 // relax makes a column's field optional and renders the schemas again.
 func (e *Encoder) relax(column string) error {
 	e.plan.Relax(column)
-	e.relaxed = append(e.relaxed, column)
 	e.version++
 	return e.render()
 }
@@ -360,10 +359,12 @@ func (e *Encoder) reportNulls(at lsn.Position) {
 	}
 	slices.Sort(e.nulls)
 	for _, column := range slices.Compact(e.nulls) {
-		first := slices.Contains(e.relaxed, column)
+		first := !slices.Contains(e.reported, column)
+		if first {
+			e.reported = append(e.reported, column)
+		}
 		if e.opts.OnNull != nil {
 			e.opts.OnNull(NullNotice{Table: e.Table(), Column: column, Position: at, First: first})
 		}
 	}
-	e.relaxed = e.relaxed[:0]
 }
