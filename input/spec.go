@@ -1,0 +1,259 @@
+package input
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+)
+
+// Spec returns the configuration specification of the input.
+func Spec() *service.ConfigSpec {
+	spec := service.NewConfigSpec().
+		Beta().
+		Categories("Services").
+		Version("0.1.0").
+		Summary("Streams the changes of SQL Server tables, read from change data capture, as Debezium change events.").
+		Description(specDescription).
+		Footnotes(specFootnotes).
+		Fields(connectionFields()...).
+		Fields(captureFields()...).
+		Fields(eventFields()...).
+		Fields(snapshotFields()...).
+		Fields(runningFields()...).
+		LintRule(specLint)
+	for _, e := range specExamples {
+		spec = spec.Example(e.title, e.summary, e.yaml)
+	}
+	return spec
+}
+
+const specDescription = `
+Takes a snapshot of the captured tables, then follows their change tables. The messages are those of Debezium's SQL Server connector 3.6: the same topics, keys, envelopes, tombstones and order; its properties keep their names here, with dots written as underscores.
+
+Change data capture must be enabled for the database and for each table (` + "`sys.sp_cdc_enable_db`, `sys.sp_cdc_enable_table`" + `), and the SQL Server Agent must run. The input itself never writes to the database.
+
+Every message carries the metadata below. Keys that do not apply are absent.
+
+| Key | Content | Kinds |
+|---|---|---|
+| ` + "`topic`" + ` | the Debezium topic name | all |
+| ` + "`key`" + ` | the Debezium key as JSON | those with a key |
+| ` + "`kind`" + ` | ` + "`change` or `tombstone`" + ` | all |
+| ` + "`op`" + ` | ` + "`r`, `c`, `u` or `d`" + ` | change |
+| ` + "`database`, `database_schema`, `table`" + ` | where the row is | change, tombstone |
+| ` + "`position`" + ` | place in the stream, in a form that sorts as text | all |
+| ` + "`kafka_tombstone_message`" + ` | true | tombstone |
+| ` + "`__debezium.newkey`, `__debezium.oldkey`" + ` | the other key when a key changes inside one update | change, tombstone |
+
+The position is kept in a cache resource and moves only when every message up to it is acknowledged; after a restart reading resumes right behind it. Use a cache that persists and does not expire its entries. For strict order set ` + "`pipeline.threads: 1`" + ` and ` + "`max_in_flight: 1`" + ` at the output: the engine's defaults reorder.
+`
+
+const specFootnotes = `
+## Metrics
+
+- ` + "`sqlserver_cdc_fatal`" + ` (gauge; labels ` + "`reason`, `database`" + `): 1 while the input cannot go on without a person.
+- ` + "`sqlserver_cdc_nacks`" + ` (counter; ` + "`database`" + `): messages that were rejected downstream.
+- ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
+- ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.
+- ` + "`sqlserver_cdc_checkpoint_stalls`" + ` (counter; ` + "`database`" + `): times that the limit of unacknowledged messages was reached and nothing was acknowledged.
+`
+
+// specLint holds the rules over several fields. A rule sees the values as
+// written: an empty one, which an unset environment variable leaves, is no
+// conflict, and it is not missing either.
+const specLint = `
+let given = this.filter(f -> f.value != null && f.value != "" && f.value != [])
+let separate = ["host", "user", "password", "instance"].filter(f -> $given.exists(f))
+root = [
+  if $given.exists("connection_string") && $separate.length() > 0 {
+    "connection_string: cannot be combined with %v, which it contains; set one or the other".format($separate.join(", "))
+  },
+  if !this.exists("connection_string") && !this.exists("host") {
+    "host: required unless connection_string is set"
+  },
+  if $given.exists("table_include_list") && $given.exists("table_exclude_list") {
+    "table_exclude_list: cannot be combined with table_include_list; keep one of them"
+  },
+].filter(l -> l != null)
+`
+
+// Lint rules of single fields. On a list a rule runs for the list and again
+// for each element.
+var (
+	lintPositive = `root = if this.type() == "number" && this < 1 { [ "must be at least 1" ] }`
+	lintNatural  = `root = if this.type() == "number" && this < 0 { [ "must not be negative; 0 means no limit" ] }`
+	lintDuration = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") || !this.re_match("[1-9]") { [ "invalid duration %q: use a positive number with a unit, such as 500ms or 2s".format(this.string()) ] }`
+	// Java's syntax is wider than the linter's, so only what is an error in
+	// both is found here; the rest is checked at start-up.
+	lintRegexes = `
+let problem = if this.type() == "string" { "".re_match(this).catch(err -> err.string()) } else { "" }
+root = if ["missing closing", "missing argument to repetition operator", "unexpected )", "trailing backslash"].any(text -> $problem.string().contains(text)) {
+  [ "invalid regular expression %q".format(this) ]
+}`
+	lintNames = `root = if this.type() == "array" && this.length() > 1 { [ "one database for each input in this version: keep one name" ] } else if this == "" { [ "a database name must not be empty" ] }`
+	lintMeta  = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
+		`["`+strings.Join(optionalMetadata, `", "`)+`"]`, strings.Join(optionalMetadata, ", "))
+)
+
+func connectionFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringField(fieldConnectionString).
+			Description("A connection string in one of the forms of go-mssqldb: a `sqlserver://` URL, `key=value` pairs or ODBC. It takes the place of `host`, `port`, `user`, `password` and `instance`, and its own settings keep the driver's meaning. Special characters in a password have to be escaped in it; in the separate fields they do not.").
+			Secret().Optional().
+			Example("sqlserver://cdc_reader:${MSSQL_PASSWORD}@db.example.com:1433?database=inventory"),
+		service.NewStringField(fieldHost).
+			Description("The name or address of the server. Required unless `connection_string` is set.").
+			Optional().Example("db.example.com"),
+		service.NewIntField(fieldPort).
+			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
+			Default(1433),
+		service.NewStringField(fieldUser).
+			Description("The SQL Server login.").
+			Optional().Example("cdc_reader"),
+		service.NewStringField(fieldPassword).
+			Description("The password of the login, as it is: nothing has to be escaped for SQL Server. In YAML put it in single quotes, because Benthos replaces environment variables before it reads the YAML.").
+			Secret().Optional().Example("${MSSQL_PASSWORD}"),
+		service.NewStringField(fieldInstance).
+			Description("The name of a named instance.").
+			Optional().Advanced().Example("SQLEXPRESS"),
+		service.NewStringListField(fieldDatabaseNames).
+			Description("The database to capture, exactly as it is named on the server; one in this version. Empty: the database of the connection string.").
+			Default([]any{}).
+			Example([]string{"inventory"}).
+			LintRule(lintNames),
+		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
+			encryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
+			encryptLogin:  "Only the login packet is encrypted. JDBC and go-mssqldb call this `false`.",
+			encryptFalse:  "Nothing is encrypted, not even the password.",
+			encryptStrict: "TDS 8.0: TLS comes before the first byte of the protocol.",
+		}).
+			Description("How the connection is encrypted. A connection string that sets `encrypt` has precedence.").
+			Default(encryptTrue),
+		service.NewTLSField(fieldTLS).
+			Description("Certificates for the encrypted connection. Whether it is encrypted is decided by `encrypt` alone.").
+			Optional().Advanced(),
+		service.NewStringField(fieldApplicationName).
+			Description("The program name that the server shows for our sessions.").
+			Default("sqlserver-cdc").Advanced(),
+		service.NewStringEnumField(fieldApplicationIntent, intentReadWrite).
+			Description("The intent declared at login. Read-only replicas are not supported in this version.").
+			Default(intentReadWrite).Advanced(),
+		service.NewStringMapField(fieldDriverOptions).
+			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
+			Default(map[string]any{}).Advanced().
+			Example(map[string]any{"packet size": "16384"}),
+	}
+}
+
+func captureFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringListField(fieldTableIncludeList).
+			Description("Java regular expressions that must match the whole of `schema.table`, upper and lower case alike. A dot matches any character; write `\\.` for a real one. Empty: every table with a capture instance. Only one of the two lists may be given.").
+			Default([]any{}).
+			Example([]string{`dbo\.customers`, `sales\..*`}).
+			LintRule(lintRegexes),
+		service.NewStringListField(fieldTableExcludeList).
+			Description("Like `table_include_list`, for the tables to leave out.").
+			Default([]any{}).
+			Example([]string{`dbo\.audit_.*`}).
+			LintRule(lintRegexes),
+	}
+}
+
+func eventFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringField(fieldTopicPrefix).
+			Description("The logical name of the server: the first part of every topic name, and a part of the key under which the position is kept. Changing it starts afresh.").
+			Example("server1").
+			LintRule(`root = if this.trim() == "" { [ "must not be empty" ] }`),
+		service.NewBoolField(fieldSchemasEnable).
+			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
+			Default(false),
+		service.NewBoolField(fieldKeySchemasEnable).
+			Description("`schemas_enable` for keys alone.").
+			Optional().Advanced(),
+		service.NewBoolField(fieldValueSchemasEnable).
+			Description("`schemas_enable` for values alone.").
+			Optional().Advanced(),
+		service.NewBoolField(fieldTombstonesOnDelete).
+			Description("Whether a delete is followed by a message without a value, so that compacted Kafka topics drop the key. Its payload is null, which is not the same as empty: a mapping cannot produce it, only pass it on.").
+			Default(true),
+		service.NewStringListField(fieldMetadataInclude).
+			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
+			Default([]any{}).Advanced().
+			Example([]string{metaCommitLSN, metaSchema}).
+			LintRule(lintMeta),
+		service.NewBoolField(fieldStructured).
+			Description("Whether values are handed over parsed instead of as JSON text. Pipelines that begin with a mapping save the parsing; pipelines that only route are faster without.").
+			Default(false).Advanced(),
+	}
+}
+
+func snapshotFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringAnnotatedEnumField(fieldSnapshotMode, map[string]string{
+			snapshotInitial: "All rows of the captured tables first, then their changes. A restart continues where it was.",
+			snapshotNoData:  "Changes only, from the first start on. That start is saved at once: a crash does not move it.",
+		}).
+			Description("What is read before the changes.").
+			Default(snapshotInitial),
+		service.NewStringAnnotatedEnumField(fieldSnapshotIsolationMode, map[string]string{
+			isolationAuto:          "`snapshot` where the database allows it, else `read_committed`.",
+			isolationSnapshot:      "One point in time, without locks; needs `ALLOW_SNAPSHOT_ISOLATION`.",
+			isolationReadCommitted: "Each row as committed when it is read; rows that change meanwhile also come as changes.",
+		}).
+			Description("The transaction isolation level of the snapshot. None of them takes locks that block writers.").
+			Default(isolationAuto),
+		service.NewIntField(fieldSnapshotFetchSize).
+			Description("Rows read from a table at a time in the snapshot.").
+			Default(2000).Advanced().LintRule(lintPositive),
+		service.NewBoolField(fieldSnapshotResume).
+			Description("Whether a snapshot that was interrupted continues behind its last acknowledged row. A snapshot continued is not one point in time; its stream of changes corrects it. With `false` it starts again from the first table.").
+			Default(true).Advanced(),
+		service.NewIntField(fieldStreamingFetchSize).
+			Description("Rows read from a change table at a time.").
+			Default(10000).Advanced().LintRule(lintPositive),
+	}
+}
+
+func runningFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewDurationField(fieldPollInterval).
+			Description("The pause between two looks for changes once there are none. While there are, there is no pause.").
+			Default("500ms").LintRule(lintDuration),
+		service.NewIntField(fieldMaxIterationTransactions).
+			Description("The most transactions read in one pass, 0 for no limit.").
+			Default(500).Advanced().LintRule(lintNatural),
+		service.NewIntField(fieldMaxBatchSize).
+			Description("The most messages of a batch. A batch never waits to be full.").
+			Default(2048).Advanced().LintRule(lintPositive),
+		service.NewIntField(fieldMaxQueueSize).
+			Description("The most messages that are read ahead and not yet handed to the pipeline.").
+			Default(8192).Advanced().LintRule(lintPositive),
+		service.NewIntField(fieldMaxQueueSizeInBytes).
+			Description("The most bytes of keys and values that are read ahead, 0 for no limit.").
+			Default(0).Advanced().LintRule(lintNatural),
+		service.NewStringAnnotatedEnumField(fieldOnFatal, map[string]string{
+			onFatalWait: "Keep trying once a minute, not ready meanwhile, and go on as soon as the cause is gone.",
+			onFatalStop: "End the stream. The program `sqlserver-cdc` then exits with code 2.",
+		}).
+			Description("What to do when the input cannot go on without a person: changes were lost to retention, a right is missing, no table matches. Either way it is logged with its remedy, the gauge `sqlserver_cdc_fatal` is 1, and no position is passed over.").
+			Default(onFatalWait).Advanced(),
+		service.NewStringField(fieldCheckpointCache).
+			Description("The label of the cache resource that keeps the position. It must persist and must not expire its entries.").
+			Example("offsets"),
+		service.NewStringField(fieldCheckpointCacheKey).
+			Description("The key under which the position is kept, instead of `<topic_prefix>.<database>` percent-encoded. Two inputs must never share one.").
+			Optional().Advanced(),
+		service.NewIntField(fieldCheckpointLimit).
+			Description("The most messages that are handed to the pipeline and not yet acknowledged. Let it exceed what the output collects before it sends.").
+			Default(8192).Advanced().LintRule(lintPositive),
+		service.NewBoolField(fieldAutoReplayNacks).
+			Description("What a message that the output rejects does. With `true` reading restarts behind the last acknowledged message, so that messages are repeated but never out of order. With `false` the message is counted and dropped, and the position moves past it.").
+			Default(true),
+		service.NewBatchPolicyField(fieldBatching).
+			Description("Collects messages into larger batches, in order. Without it each batch is as large as what was read, up to `max_batch_size`.").
+			Optional().Advanced(),
+	}
+}

@@ -1,0 +1,90 @@
+package input
+
+import (
+	"testing"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/redpanda-data/benthos/v4/public/components/io"
+	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
+)
+
+// lint returns what the linter says about an input's configuration.
+func lint(t *testing.T, yaml string) []string {
+	t.Helper()
+	env := service.NewEnvironment()
+	require.NoError(t, env.RegisterBatchInput(Name, Spec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
+		return nil, nil
+	}))
+	lints, err := env.NewComponentConfigLinter().LintInputYAML([]byte(yaml))
+	require.NoError(t, err)
+	var texts []string
+	for _, l := range lints {
+		texts = append(texts, l.What)
+	}
+	return texts
+}
+
+func TestSpec_Lint(t *testing.T) {
+	const required = "  topic_prefix: server1\n  checkpoint_cache: offsets\n"
+	const server = "  host: h\n"
+	tests := []struct {
+		name string
+		yaml string // fields of the input, indented by two
+		want string // part of the one lint; empty: none
+	}{
+		{"complete", server + required, ""},
+		{"connection string", "  connection_string: sqlserver://h\n" + required, ""},
+		{"no server", required, "host: required unless connection_string is set"},
+		{"both forms", "  connection_string: sqlserver://h\n" + server + required, "connection_string: cannot be combined with host"},
+		{"no topic prefix", server + "  checkpoint_cache: offsets\n", "topic_prefix"},
+		{"no cache", server + "  topic_prefix: p\n", "checkpoint_cache"},
+		{"unknown field", server + required + "  table_includelist: []\n", "table_includelist"},
+		{"both lists", server + required + "  table_include_list: [a]\n  table_exclude_list: [b]\n", "cannot be combined with table_include_list"},
+		{"one list empty", server + required + "  table_include_list: []\n  table_exclude_list: [b]\n", ""},
+		{"unclosed group", server + required + "  table_include_list: ['dbo\\.(a']\n", `invalid regular expression "dbo\\.(a"`},
+		{"unclosed class", server + required + "  table_exclude_list: ['dbo\\.[a']\n", "invalid regular expression"},
+		{"nothing to repeat", server + required + "  table_exclude_list: ['*']\n", "invalid regular expression"},
+		{"lookahead", server + required + "  table_include_list: ['dbo\\.(?!audit).*']\n", ""},
+		{"possessive", server + required + "  table_include_list: ['dbo\\.a++']\n", ""},
+		{"bad duration", server + required + "  poll_interval: 5 parsecs\n", "invalid duration"},
+		{"duration without unit", server + required + "  poll_interval: '5'\n", "invalid duration"},
+		{"negative duration", server + required + "  poll_interval: -1s\n", "invalid duration"},
+		{"zero batch", server + required + "  max_batch_size: 0\n", "must be at least 1"},
+		{"no limit of transactions", server + required + "  max_iteration_transactions: 0\n", ""},
+		{"negative limit", server + required + "  max_queue_size_in_bytes: -1\n", "must not be negative"},
+		{"two databases", server + required + "  database_names: [a, b]\n", "keep one name"},
+		{"unknown mode", server + required + "  snapshot_mode: sometimes\n", "sometimes"},
+		{"read-only intent", server + required + "  application_intent: ReadOnly\n", "ReadOnly"},
+		{"unknown metadata", server + required + "  metadata_include: [lsn]\n", `unknown metadata key "lsn"`},
+		{"known metadata", server + required + "  metadata_include: [schema, commit_lsn]\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := lint(t, Name+":\n"+tt.yaml)
+			if tt.want == "" {
+				assert.Empty(t, got)
+				return
+			}
+			require.Len(t, got, 1)
+			assert.Contains(t, got[0], tt.want)
+		})
+	}
+}
+
+func TestSpec_ExamplesLint(t *testing.T) {
+	env := service.NewEnvironment()
+	require.NoError(t, env.RegisterBatchInput(Name, Spec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
+		return nil, nil
+	}))
+	for _, e := range specExamples {
+		t.Run(e.title, func(t *testing.T) {
+			linter := env.FullConfigSchema("", "").NewStreamConfigLinter().SetSkipEnvVarCheck(true)
+			lints, err := linter.LintYAML([]byte(e.yaml))
+			require.NoError(t, err)
+			assert.Empty(t, lints)
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// DamagedError says that a document exists in a cache and cannot be trusted.
+// Starting afresh instead would silently repeat or skip changes, so a person
+// has to decide.
+type DamagedError struct {
+	// Keys are the cache keys of the slots, and Problems what is wrong with
+	// each, in the same order.
+	Keys     []string
+	Problems []string
+}
+
+// Error names the keys, what is wrong with them and what to do.
+func (e *DamagedError) Error() string {
+	var b bytes.Buffer
+	b.WriteString("the checkpoint is damaged:")
+	for i, key := range e.Keys {
+		fmt.Fprintf(&b, " %q: %s;", key, e.Problems[i])
+	}
+	b.WriteString(" " + e.Remedy())
+	return b.String()
+}
+
+// Remedy says how to go on.
+func (e *DamagedError) Remedy() string {
+	return fmt.Sprintf("restore one of the keys from a backup of the cache, or delete both (%q and %q) to start afresh", e.Keys[0], e.Keys[1])
+}
+
+// StoreOptions are the optional parts of a [Store].
+type StoreOptions struct {
+	// OnDamage is told about a damaged slot when the other one is sound and
+	// the document could be loaded.
+	OnDamage func(key string, problem error)
+}
+
+// Store keeps one document in a cache. It is safe for concurrent use.
+//
+// The document lives in two slots, the keys "<key>.a" and "<key>.b", written
+// in turn: a write that is cut short leaves the other slot as it was.
+type Store struct {
+	cache Cache
+	slots [2]string
+	opts  StoreOptions
+	probe string
+	owner string
+
+	mu       sync.Mutex
+	loaded   bool
+	fresh    bool // no slot has been written yet: the next save writes both
+	next     int  // the slot to write next: not the one that holds the newest
+	epoch    uint64
+	revision uint64
+}
+
+// NewStore returns a store of one document under a key of a cache.
+func NewStore(cache Cache, key string, opts StoreOptions) *Store {
+	return &Store{
+		cache: cache,
+		slots: [2]string{key + ".a", key + ".b"},
+		probe: key + ".probe",
+		owner: rand.Text(),
+		opts:  opts,
+	}
+}
+
+// Probe writes and reads back a value of its own, so that a cache that cannot
+// be written, or forgets what it is given, is found out before anything
+// depends on it: a file cache whose folder is missing reads like one that is
+// empty.
+func (s *Store) Probe(ctx context.Context) error {
+	want := []byte("probe " + s.owner)
+	if err := s.cache.Set(ctx, s.probe, want); err != nil {
+		return fmt.Errorf("writing key %q to the checkpoint cache: %w", s.probe, err)
+	}
+	got, err := s.cache.Get(ctx, s.probe)
+	if err != nil {
+		return fmt.Errorf("reading back key %q, just written, from the checkpoint cache: %w", s.probe, err)
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("reading back key %q from the checkpoint cache: got %d bytes that differ from the %d written", s.probe, len(got), len(want))
+	}
+	return nil
+}
+
+// Load returns the newest document, or false if there never was one. It
+// returns a [*DamagedError] when no slot can be trusted but one has a value,
+// and any error of the cache as it is: an unreadable document is not an
+// absent one.
+func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var (
+		newest   envelope
+		newestIn = -1
+		missing  int
+		problems [2]error
+	)
+	for i, key := range s.slots {
+		text, err := s.cache.Get(ctx, key)
+		if errors.Is(err, ErrNotFound) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("reading checkpoint key %q: %w", key, err)
+		}
+		slot, err := decode(text)
+		if errors.Is(err, errNewerFormat) {
+			return nil, false, fmt.Errorf("reading checkpoint key %q: %w of this plugin: upgrade it, or delete the key to start afresh", key, err)
+		}
+		if err != nil {
+			problems[i] = err
+			continue
+		}
+		if newestIn < 0 || slot.newer(newest) {
+			newest, newestIn = slot, i
+		}
+	}
+
+	switch {
+	case newestIn >= 0:
+		s.reportDamage(problems)
+		s.loaded, s.fresh = true, false
+		s.epoch, s.revision, s.next = newest.Epoch+1, newest.Revision, 1-newestIn
+		return newest.Document, true, nil
+	case missing == len(s.slots):
+		s.loaded, s.fresh = true, true
+		s.epoch, s.revision, s.next = 1, 0, 0
+		return nil, false, nil
+	default:
+		return nil, false, s.damaged(problems)
+	}
+}
+
+func (s *Store) reportDamage(problems [2]error) {
+	for i, problem := range problems {
+		if problem != nil && s.opts.OnDamage != nil {
+			s.opts.OnDamage(s.slots[i], problem)
+		}
+	}
+}
+
+func (s *Store) damaged(problems [2]error) error {
+	e := &DamagedError{Keys: s.slots[:]}
+	for _, problem := range problems {
+		if problem == nil {
+			problem = errors.New("no value")
+		}
+		e.Problems = append(e.Problems, problem.Error())
+	}
+	return e
+}
+
+// Save writes a document, which must be JSON, as the newest. The first save
+// of a fresh store writes both slots, so that from then on a slot without a
+// value is known for damage. After an error the document may or may not be in
+// the cache; the one saved before it still is.
+func (s *Store) Save(ctx context.Context, doc []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.loaded {
+		return fmt.Errorf("saving checkpoint %q: it has not been loaded", s.slots[0])
+	}
+	writes := 1
+	if s.fresh {
+		writes = len(s.slots)
+	}
+	for range writes {
+		if err := s.write(ctx, doc); err != nil {
+			return err
+		}
+	}
+	s.fresh = false
+	return nil
+}
+
+// write fills the slot that does not hold the newest document. After an error
+// the same slot is written again: the other one is the only sound one.
+func (s *Store) write(ctx context.Context, doc []byte) error {
+	s.revision++
+	text, err := envelope{
+		Format: formatVersion, Epoch: s.epoch, Revision: s.revision, Owner: s.owner, Document: doc,
+	}.encode()
+	if err != nil {
+		return err
+	}
+	key := s.slots[s.next]
+	if err := s.cache.Set(ctx, key, text); err != nil {
+		return fmt.Errorf("writing checkpoint key %q: %w", key, err)
+	}
+	s.next = 1 - s.next
+	return nil
+}

@@ -1,0 +1,183 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/Jeffail/checkpoint"
+)
+
+// StallAfter is how long a full [Tracker] waits for an acknowledgement before
+// it takes the output for one that waits for more messages.
+const StallAfter = 5 * time.Second
+
+// ErrClosed is returned by [Tracker.Track] and [Committer.Save] after Close.
+var ErrClosed = errors.New("already closed")
+
+// TrackerOptions are the bounds and hooks of a [Tracker].
+type TrackerOptions[T any] struct {
+	// Limit is the number of messages that may be handed over and
+	// unacknowledged. A batch that alone exceeds it passes when nothing else
+	// is pending.
+	Limit int
+	// Extra is the number of messages handed over beyond Limit once the
+	// tracker has been full for [StallAfter] without any acknowledgement, and
+	// ExtraBytes their size, 0 for no bound. An output that collects more
+	// messages than Limit before it sends would otherwise stall for ever.
+	Extra      int
+	ExtraBytes int
+	// OnStall is called once, when Extra is opened.
+	OnStall func()
+	// OnAdvance receives the highest mark before which everything is
+	// acknowledged, each time it moves, in order and never concurrently. It
+	// must not block or call the tracker.
+	OnAdvance func(mark T)
+}
+
+// Tracker follows the messages of one session from hand-over to
+// acknowledgement. It is safe for concurrent use.
+type Tracker[T any] struct {
+	opts TrackerOptions[T]
+
+	mu         sync.Mutex
+	marks      *checkpoint.Uncapped[T]
+	messages   int // unacknowledged, whatever their order
+	beyond     int // bytes of unacknowledged batches handed over beyond Limit
+	extended   bool
+	closed     bool
+	changed    chan struct{} // closed and replaced at every acknowledgement
+	lastHanded T
+}
+
+// NewTracker returns a tracker that has nothing pending. Start is the mark to
+// report for messages that carry none of their own.
+func NewTracker[T any](start T, opts TrackerOptions[T]) *Tracker[T] {
+	return &Tracker[T]{
+		opts:       opts,
+		marks:      checkpoint.NewUncapped[T](),
+		changed:    make(chan struct{}),
+		lastHanded: start,
+	}
+}
+
+// Track registers the next batch in order: n messages of so many bytes, and
+// the mark that holds once they and everything before them is acknowledged. A
+// nil mark means that the batch alone moves nothing. It blocks while the
+// tracker is full. The function returned acknowledges the batch; calling it
+// again, or after Close, changes nothing.
+func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func(), err error) {
+	stall := time.NewTimer(StallAfter)
+	defer stall.Stop()
+	for {
+		ack, changed, err := t.tryTrack(mark, n, bytes)
+		if ack != nil || err != nil {
+			return ack, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+			stall.Reset(StallAfter)
+		case <-stall.C:
+			t.extend()
+		}
+	}
+}
+
+// tryTrack registers the batch if there is room, and otherwise returns the
+// channel that is closed when that may have changed.
+func (t *Tracker[T]) tryTrack(mark *T, n, bytes int) (ack func(), changed <-chan struct{}, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, nil, ErrClosed
+	}
+	after := t.messages + n
+	beyond := 0
+	if after > t.opts.Limit && t.messages > 0 {
+		beyond = bytes
+		if !t.admitsBeyond(after, bytes) {
+			return nil, t.changed, nil
+		}
+	}
+	t.messages = after
+	t.beyond += beyond
+	if mark != nil {
+		t.lastHanded = *mark
+	}
+	resolve := t.marks.Track(t.lastHanded, int64(n))
+	return sync.OnceFunc(func() { t.acknowledge(resolve, n, beyond) }), nil, nil
+}
+
+// admitsBeyond is the rule for batches past the limit.
+func (t *Tracker[T]) admitsBeyond(after, bytes int) bool {
+	if !t.extended || after > t.opts.Limit+t.opts.Extra {
+		return false
+	}
+	return t.opts.ExtraBytes == 0 || t.beyond+bytes <= t.opts.ExtraBytes
+}
+
+func (t *Tracker[T]) extend() {
+	t.mu.Lock()
+	first := !t.extended
+	t.extended = true
+	t.mu.Unlock()
+	if first && t.opts.OnStall != nil {
+		t.opts.OnStall()
+	}
+}
+
+func (t *Tracker[T]) acknowledge(resolve func() *T, n, beyond int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.messages -= n
+	t.beyond -= beyond
+	t.resolve(resolve)
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// resolve reports the highest mark if it moved. Reporting under the lock is
+// what keeps marks in order.
+func (t *Tracker[T]) resolve(resolve func() *T) {
+	before := t.marks.Highest()
+	if mark := resolve(); mark != before && t.opts.OnAdvance != nil {
+		t.opts.OnAdvance(*mark)
+	}
+}
+
+// Advance registers a mark that no message carries: it holds once everything
+// handed over so far is acknowledged.
+func (t *Tracker[T]) Advance(mark T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.lastHanded = mark
+	t.resolve(t.marks.Track(mark, 0))
+}
+
+// HandedOver returns the mark of the last batch or advance.
+func (t *Tracker[T]) HandedOver() T {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lastHanded
+}
+
+// Close ends the session: later acknowledgements change nothing, and no mark
+// is reported after Close has returned.
+func (t *Tracker[T]) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.closed = true
+	close(t.changed)
+}
