@@ -27,6 +27,8 @@ type Collation struct {
 	UTF8 bool
 
 	weights *weightTable
+	// legacyWeights order char and varchar of SQL_ collations.
+	legacyWeights *weightTable
 }
 
 // DefaultCollation is the collation of a server installed for US English.
