@@ -13,14 +13,15 @@ import (
 // Conn is one connection. It runs one statement at a time and is not safe for
 // concurrent use, except for Close.
 type Conn struct {
-	raw    *mssql.Conn
-	wire   *wire
-	config Config
-	broken bool
+	raw      *mssql.Conn
+	wire     *wire
+	config   Config
+	database string // as asked for; empty: the login's default
+	broken   bool
 }
 
-func newConn(raw *mssql.Conn, w *wire, cfg Config) *Conn {
-	return &Conn{raw: raw, wire: w, config: cfg}
+func newConn(raw *mssql.Conn, w *wire, cfg Config, database string) *Conn {
+	return &Conn{raw: raw, wire: w, config: cfg, database: database}
 }
 
 // Usable reports whether the connection can run another statement.
@@ -185,22 +186,23 @@ func (r *Rows) Close() error {
 	return r.err
 }
 
-// one reads the single row of a statement, which must return at least one.
-func (c *Conn) one(ctx context.Context, width int, text string, args ...driver.Value) ([]driver.Value, error) {
+// one reads the single row of a statement.
+func (c *Conn) one(ctx context.Context, text string, args ...driver.Value) ([]driver.Value, error) {
 	rows, err := c.Query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	dest := make([]driver.Value, width)
-	if !rows.Next(dest) {
+	row := make([]driver.Value, rows.Width())
+	if !rows.Next(row) {
 		if err := rows.Close(); err != nil {
 			return nil, err
 		}
-		return nil, errors.New("no row returned")
+		return nil, errors.New("reading row: none returned")
 	}
-	row := append([]driver.Value(nil), dest...)
-	for rows.Next(dest) {
+	// Reading to the end finds errors that come after the row, and spares the
+	// server an attention.
+	for rest := make([]driver.Value, len(row)); rows.Next(rest); {
 	}
 	return row, rows.Close()
 }

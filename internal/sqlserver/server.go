@@ -89,7 +89,7 @@ func (s *Server) Connect(ctx context.Context, database string) (*Conn, error) {
 		raw.Close()
 		return nil, fmt.Errorf("connecting to %s: driver returned %T", s, raw)
 	}
-	return newConn(conn, dialer.last(), s.config), nil
+	return newConn(conn, dialer.last(), s.config, params.Database), nil
 }
 
 // dialer opens the network connections of one login and remembers them, so

@@ -1,0 +1,81 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Source: MS docs, sys.databases, SERVERPROPERTY, SYSDATETIMEOFFSET.
+const factsStatement = `SELECT d.name, d.is_cdc_enabled, d.snapshot_isolation_state, d.is_read_committed_snapshot_on, d.collation_name,
+ CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), CONVERT(int, SERVERPROPERTY('EngineEdition')), DATEPART(TZOFFSET, SYSDATETIMEOFFSET())
+FROM sys.databases AS d WHERE d.database_id = DB_ID()`
+
+const timeZoneStatement = `SELECT CURRENT_TIMEZONE_ID()`
+
+// Engine editions whose version number says nothing.
+// Source: MS docs, SERVERPROPERTY, EngineEdition.
+const (
+	editionAzureDatabase   = 5
+	editionManagedInstance = 8
+)
+
+// Facts reads what matters of the connection's database and its server.
+func (c *Conn) Facts(ctx context.Context) (Facts, error) {
+	var f Facts
+	err := Retry(ctx, func() error {
+		row, err := c.one(ctx, factsStatement)
+		if err != nil {
+			return err
+		}
+		f, err = readFacts(row)
+		return err
+	})
+	if err != nil {
+		return Facts{}, fmt.Errorf("reading database facts: %w", err)
+	}
+	if !f.knowsTimeZone() {
+		return f, nil
+	}
+	row, err := c.one(ctx, timeZoneStatement)
+	switch {
+	case HasNumber(err, errUnknownFunction):
+		return f, nil
+	case err != nil:
+		return Facts{}, fmt.Errorf("reading time zone: %w", err)
+	}
+	s := scanner{row: row}
+	f.TimeZone = s.text()
+	return f, s.err
+}
+
+func readFacts(row []driver.Value) (Facts, error) {
+	s := scanner{row: row}
+	f := Facts{
+		Database:   s.text(),
+		CDCEnabled: s.bool(),
+		// 0 OFF, 1 ON, 2 and 3 on their way from and to ON: in transition to
+		// ON a snapshot transaction fails, so only ON counts.
+		SnapshotAllowed:       s.int() == 1,
+		ReadCommittedSnapshot: s.bool(),
+		Collation:             s.text(),
+		Version:               s.text(),
+		EngineEdition:         s.int(),
+		Offset:                time.Duration(s.int()) * time.Minute,
+	}
+	return f, s.err
+}
+
+// knowsTimeZone reports whether the server has CURRENT_TIMEZONE_ID.
+// Source: MS docs, "Applies to: SQL Server 2022 (16.x)", Azure SQL.
+func (f Facts) knowsTimeZone() bool {
+	if f.EngineEdition == editionAzureDatabase || f.EngineEdition == editionManagedInstance {
+		return true
+	}
+	major, _, _ := strings.Cut(f.Version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 16
+}

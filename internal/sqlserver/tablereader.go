@@ -1,0 +1,227 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+// TableReader holds the statements that read a source table, whose texts never
+// change. It is immutable.
+type TableReader struct {
+	key     []KeyColumn
+	keyAt   []int // where each key column's carrier stands in a row
+	width   int   // values of the shape, at the front of a row
+	columns int   // values of a row
+	first   string
+	next    string
+	scan    string
+}
+
+// NewTableReader prepares reading a table in the shape given. Columns that the
+// table no longer has are read as NULL; they are told by their column_id.
+func NewTableReader(t *Table, shape *schema.Table) *TableReader {
+	r := &TableReader{key: t.PageKey, width: len(shape.Columns)}
+	list := make([]string, 0, len(shape.Columns)+len(r.key))
+	for _, col := range shape.Columns {
+		if now := t.column(col.ID); now != nil {
+			list = append(list, Quote(now.Name))
+		} else {
+			list = append(list, "CONVERT("+declaration(col.Type)+", NULL)")
+		}
+	}
+	for _, k := range r.key {
+		at := slices.IndexFunc(shape.Columns, func(col schema.Column) bool { return col.ID == k.ID })
+		if at < 0 || k.isText() {
+			at = len(list)
+			list = append(list, k.carrier())
+		}
+		r.keyAt = append(r.keyAt, at)
+	}
+	r.columns = len(list)
+
+	columns := strings.Join(list, ", ")
+	from := " FROM " + Quote(t.Source.Schema) + "." + Quote(t.Source.Name)
+	r.scan = "SELECT " + columns + from
+	if len(r.key) > 0 {
+		r.first = "SELECT TOP (@p1) " + columns + from + " ORDER BY " + r.order()
+		r.next = r.continuation(columns, from)
+	}
+	return r
+}
+
+// column finds a column of the source by its id.
+func (t *Table) column(id int) *schema.Column {
+	for i := range t.Source.Columns {
+		if t.Source.Columns[i].ID == id {
+			return &t.Source.Columns[i]
+		}
+	}
+	return nil
+}
+
+func (r *TableReader) order() string {
+	parts := make([]string, len(r.key))
+	for i, k := range r.key {
+		parts[i] = Quote(k.Name)
+		if k.Descending {
+			parts[i] += " DESC"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// continuation builds the statement for the page after a key. Each SELECT of
+// it is one range of the index: for a key (a, b, c) first the rows with equal
+// a and b and a greater c, then those with equal a and a greater b, then those
+// with a greater a. One SELECT with all three joined by OR returns the same,
+// but the server may read each page from the beginning of a.
+func (r *TableReader) continuation(columns, from string) string {
+	var b strings.Builder
+	levels := len(r.key)
+	if levels > 1 {
+		b.WriteString("DECLARE @r bigint = 0; ")
+	}
+	for level := levels; level > 0; level-- {
+		top := "@p1"
+		if level < levels {
+			top = "@p1 - @r"
+			b.WriteString(" IF @r < @p1 BEGIN ")
+		}
+		fmt.Fprintf(&b, "SELECT TOP (%s) %s%s WHERE %s ORDER BY %s;", top, columns, from, r.within(level), r.order())
+		if levels > 1 {
+			b.WriteString(" SET @r = @r + @@ROWCOUNT;")
+		}
+		if level < levels {
+			b.WriteString(" END;")
+		}
+	}
+	return b.String()
+}
+
+// within is the condition of one level: equal in the columns before, beyond in
+// the level's own.
+func (r *TableReader) within(level int) string {
+	var parts []string
+	for i, k := range r.key[:level] {
+		op := "="
+		if i == level-1 {
+			op = ">"
+			if k.Descending {
+				op = "<"
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s", Quote(k.Name), op, k.operand(fmt.Sprintf("@p%d", i+2))))
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// Paged reports whether the table can be read in pages.
+func (r *TableReader) Paged() bool { return len(r.key) > 0 }
+
+// Values returns the values of the shape in a row.
+func (r *TableReader) Values(row []driver.Value) []driver.Value { return row[:r.width] }
+
+// Key returns the key of a row, for reading on after it.
+func (r *TableReader) Key(row []driver.Value) ([]string, error) {
+	key := make([]string, len(r.key))
+	for i, k := range r.key {
+		text, err := k.encode(row[r.keyAt[i]])
+		if err != nil {
+			return nil, err
+		}
+		key[i] = text
+	}
+	return key, nil
+}
+
+// RowPage is a run of rows. Their values may be kept.
+type RowPage struct {
+	Rows [][]driver.Value
+	// End reports that no rows come after the page.
+	End bool
+}
+
+// ReadRows reads the page after a key, or the first page if there is none. A
+// page ends after limit rows, or with the row that makes it hold maxBytes.
+func (c *Conn) ReadRows(ctx context.Context, r *TableReader, after []string, limit, maxBytes int) (RowPage, error) {
+	text, args := r.first, []driver.Value{int64(limit)}
+	if len(after) > 0 {
+		if len(after) != len(r.key) {
+			return RowPage{}, fmt.Errorf("reading page: key has %d columns, want %d", len(after), len(r.key))
+		}
+		text = r.next
+		for i, k := range r.key {
+			arg, err := k.argument(after[i])
+			if err != nil {
+				return RowPage{}, err
+			}
+			args = append(args, arg)
+		}
+	}
+	rows, err := c.Query(ctx, text, args...)
+	if err != nil {
+		return RowPage{}, fmt.Errorf("reading page: %w", err)
+	}
+	defer rows.Close()
+	page := newPageBuffer(r.columns, maxBytes)
+	for more := true; more && !page.full(); more = rows.NextResult() {
+		for !page.full() && rows.Next(page.slot()) {
+			page.keep()
+		}
+	}
+	cut := page.full()
+	if err := rows.Close(); err != nil {
+		return RowPage{}, fmt.Errorf("reading page: %w", err)
+	}
+	return RowPage{Rows: page.rows, End: !cut && len(page.rows) < limit}, nil
+}
+
+// RowScan reads a whole table in one statement, in no order.
+type RowScan struct {
+	rows   *Rows
+	reader *TableReader
+}
+
+// Scan begins to read a whole table. The connection serves nothing else until
+// the scan is closed.
+func (c *Conn) Scan(ctx context.Context, r *TableReader) (*RowScan, error) {
+	rows, err := c.Query(ctx, r.scan)
+	if err != nil {
+		return nil, fmt.Errorf("scanning table: %w", err)
+	}
+	return &RowScan{rows: rows, reader: r}, nil
+}
+
+// Next reads the next rows of the scan, at most limit or maxBytes.
+func (s *RowScan) Next(limit, maxBytes int) (RowPage, error) {
+	page := newPageBuffer(s.reader.columns, maxBytes)
+	for len(page.rows) < limit && !page.full() {
+		if !s.rows.Next(page.slot()) {
+			if err := s.rows.Close(); err != nil {
+				return RowPage{}, fmt.Errorf("scanning table: %w", err)
+			}
+			return RowPage{Rows: page.rows, End: true}, nil
+		}
+		page.keep()
+	}
+	return RowPage{Rows: page.rows}, nil
+}
+
+// Close ends the scan.
+func (s *RowScan) Close() error { return s.rows.Close() }
+
+// Now returns the server's clock, to the 100 ns.
+func (c *Conn) Now(ctx context.Context) (time.Time, error) {
+	row, err := c.one(ctx, "SELECT SYSDATETIMEOFFSET()")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the server's clock: %w", err)
+	}
+	s := scanner{row: row}
+	return s.time().UTC(), s.err
+}
