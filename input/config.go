@@ -1,7 +1,6 @@
 package input
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,14 +10,19 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
+
+// cancelGrace is how long a cancelled statement may take to end: less than
+// [closeTimeout], so that stopping never waits for a dead server.
+const cancelGrace = 2 * time.Second
 
 // config is the configuration of one input, parsed and validated.
 type config struct {
-	connection connection
-	database   string // empty: the connection's own
-	tables     schema.FilterOptions
+	server sqlserver.Config
+	tables schema.FilterOptions
 
 	topicPrefix                 string
 	keySchemas, valueSchemas    bool
@@ -26,7 +30,7 @@ type config struct {
 	metadata                    []string // of optionalMetadata
 	structured                  bool
 	snapshotMode                string
-	snapshotIsolation           string
+	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
 	snapshotResume              bool
 	streamingFetchSize          int
@@ -41,33 +45,19 @@ type config struct {
 	batching                    service.BatchPolicy
 }
 
-// connection says where the server is and how to log in. Either dsn is set or
-// the separate fields are.
-type connection struct {
-	dsn                      string
-	host                     string
-	port                     int
-	user, password, instance string
-	encrypt                  string
-	tls                      *tls.Config // nil unless the block is given
-	applicationName          string
-	applicationIntent        string
-	driverOptions            map[string]string
-}
-
 // parseConfig reads and validates the configuration. Every message names the
 // field, and where it is not a secret the value.
 func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	r := reader{parsed: parsed}
 	c := config{
-		connection:               r.connection(),
+		server:                   r.server(),
 		tables:                   schema.FilterOptions{TableInclude: r.strings(fieldTableIncludeList), TableExclude: r.strings(fieldTableExcludeList)},
 		topicPrefix:              r.string(fieldTopicPrefix),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		snapshotMode:             r.string(fieldSnapshotMode),
-		snapshotIsolation:        r.string(fieldSnapshotIsolationMode),
+		snapshotIsolation:        snapshot.Isolation(r.string(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		streamingFetchSize:       r.int(fieldStreamingFetchSize),
@@ -89,7 +79,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	switch names := r.strings(fieldDatabaseNames); len(names) {
 	case 0:
 	case 1:
-		c.database = names[0]
+		c.server.Database = names[0]
 	default:
 		r.fail(fmt.Errorf("field %s: got %d names (%s): one database for each input in this version; keep one name", fieldDatabaseNames, len(names), strings.Join(names, ", ")))
 	}
@@ -101,8 +91,12 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 
 // validate checks values that the types of the fields do not rule out.
 func (c config) validate() error {
-	if err := c.connection.validate(c.database); err != nil {
+	server, err := sqlserver.NewServer(c.server)
+	if err != nil {
 		return err
+	}
+	if server.Database() == "" {
+		return fmt.Errorf("field %s: required unless %s names a database", fieldDatabaseNames, fieldConnectionString)
 	}
 	if len(c.tables.TableInclude) > 0 && len(c.tables.TableExclude) > 0 {
 		return fmt.Errorf("field %s: cannot be combined with %s; keep one of them", fieldTableExcludeList, fieldTableIncludeList)
@@ -125,10 +119,9 @@ func (c config) validate() error {
 		field, value string
 		options      []string
 	}{
-		{fieldEncrypt, c.connection.encrypt, []string{encryptTrue, encryptLogin, encryptFalse, encryptStrict}},
-		{fieldApplicationIntent, c.connection.applicationIntent, []string{intentReadWrite}},
+		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite}},
 		{fieldSnapshotMode, c.snapshotMode, []string{snapshotInitial, snapshotNoData}},
-		{fieldSnapshotIsolationMode, c.snapshotIsolation, []string{isolationAuto, isolationSnapshot, isolationReadCommitted}},
+		{fieldSnapshotIsolationMode, string(c.snapshotIsolation), []string{string(snapshot.IsolationAuto), string(snapshot.IsolationSnapshot), string(snapshot.IsolationReadCommitted)}},
 	} {
 		if !slices.Contains(choice.options, choice.value) {
 			return fmt.Errorf("field %s: unknown value %q; use %s", choice.field, choice.value, strings.Join(choice.options, ", "))
@@ -152,29 +145,6 @@ func (c config) validate() error {
 	}
 	if c.pollInterval <= 0 {
 		return fmt.Errorf("field %s: got %v, must be more than zero", fieldPollInterval, c.pollInterval)
-	}
-	return nil
-}
-
-func (c connection) validate(database string) error {
-	if c.dsn == "" {
-		if c.host == "" {
-			return fmt.Errorf("field %s: required unless %s is set", fieldHost, fieldConnectionString)
-		}
-		if c.port < 1 || c.port > 65535 {
-			return fmt.Errorf("field %s: got %d, must be from 1 to 65535", fieldPort, c.port)
-		}
-		if database == "" {
-			return fmt.Errorf("field %s: required unless %s names a database", fieldDatabaseNames, fieldConnectionString)
-		}
-		return nil
-	}
-	for _, separate := range []struct{ field, value string }{
-		{fieldHost, c.host}, {fieldUser, c.user}, {fieldPassword, c.password}, {fieldInstance, c.instance},
-	} {
-		if separate.value != "" {
-			return fmt.Errorf("field %s: cannot be combined with %s, which contains it; set one or the other", separate.field, fieldConnectionString)
-		}
 	}
 	return nil
 }
@@ -228,21 +198,30 @@ func (r *reader) optionalBool(field string, otherwise bool) bool {
 	return r.bool(field)
 }
 
-func (r *reader) connection() connection {
-	c := connection{
-		dsn:               r.optionalString(fieldConnectionString),
-		host:              r.optionalString(fieldHost),
-		port:              r.int(fieldPort),
-		user:              r.optionalString(fieldUser),
-		password:          r.optionalString(fieldPassword),
-		instance:          r.optionalString(fieldInstance),
-		encrypt:           r.string(fieldEncrypt),
-		applicationName:   r.string(fieldApplicationName),
-		applicationIntent: r.string(fieldApplicationIntent),
-		driverOptions:     read(r, fieldDriverOptions, r.parsed.FieldStringMap),
+func (r *reader) server() sqlserver.Config {
+	c := sqlserver.Config{
+		ConnectionString:  r.optionalString(fieldConnectionString),
+		Host:              r.optionalString(fieldHost),
+		User:              r.optionalString(fieldUser),
+		Password:          r.optionalString(fieldPassword),
+		Instance:          r.optionalString(fieldInstance),
+		Encrypt:           r.string(fieldEncrypt),
+		ApplicationName:   r.string(fieldApplicationName),
+		ApplicationIntent: r.string(fieldApplicationIntent),
+		DriverOptions:     read(r, fieldDriverOptions, r.parsed.FieldStringMap),
+		CancelGrace:       cancelGrace,
+	}
+	port := r.int(fieldPort)
+	if port < 1 || port > 65535 {
+		r.fail(fmt.Errorf("field %s: got %d, must be from 1 to 65535", fieldPort, port))
+	}
+	// The port of a named instance is asked of the server, unless one is
+	// given; a connection string has its own.
+	if c.Instance == "" && c.ConnectionString == "" || port != sqlserver.DefaultPort {
+		c.Port = port
 	}
 	if r.parsed.Contains(fieldTLS) {
-		c.tls = read(r, fieldTLS, r.parsed.FieldTLS)
+		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
 	}
 	return c
 }

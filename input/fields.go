@@ -52,19 +52,8 @@ const (
 
 // Values of enumerated fields.
 const (
-	encryptTrue   = "true"
-	encryptLogin  = "login"
-	encryptFalse  = "false"
-	encryptStrict = "strict"
-
-	intentReadWrite = "ReadWrite"
-
 	snapshotInitial = "initial"
 	snapshotNoData  = "no_data"
-
-	isolationAuto          = "auto"
-	isolationSnapshot      = "snapshot"
-	isolationReadCommitted = "read_committed"
 
 	onFatalWait = "wait"
 	onFatalStop = "stop"

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
 // Spec returns the configuration specification of the input.
@@ -57,6 +60,7 @@ const specFootnotes = `
 - ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
 - ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.
 - ` + "`sqlserver_cdc_checkpoint_stalls`" + ` (counter; ` + "`database`" + `): times that the limit of unacknowledged messages was reached and nothing was acknowledged.
+- ` + "`sqlserver_cdc_unexpected_nulls`" + ` (counter; ` + "`database`" + `): values of NOT NULL columns that change data capture did not record.
 `
 
 // specLint holds the rules over several fields. A rule sees the values as
@@ -107,7 +111,7 @@ func connectionFields() []*service.ConfigField {
 			Optional().Example("db.example.com"),
 		service.NewIntField(fieldPort).
 			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
-			Default(1433),
+			Default(sqlserver.DefaultPort),
 		service.NewStringField(fieldUser).
 			Description("The SQL Server login.").
 			Optional().Example("cdc_reader"),
@@ -123,22 +127,22 @@ func connectionFields() []*service.ConfigField {
 			Example([]string{"inventory"}).
 			LintRule(lintNames),
 		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
-			encryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
-			encryptLogin:  "Only the login packet is encrypted. JDBC and go-mssqldb call this `false`.",
-			encryptFalse:  "Nothing is encrypted, not even the password.",
-			encryptStrict: "TDS 8.0: TLS comes before the first byte of the protocol.",
+			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
+			sqlserver.EncryptLogin:  "Only the login packet is encrypted. JDBC and go-mssqldb call this `false`.",
+			sqlserver.EncryptFalse:  "Nothing is encrypted, not even the password.",
+			sqlserver.EncryptStrict: "TDS 8.0: TLS comes before the first byte of the protocol.",
 		}).
 			Description("How the connection is encrypted. A connection string that sets `encrypt` has precedence.").
-			Default(encryptTrue),
+			Default(sqlserver.EncryptTrue),
 		service.NewTLSField(fieldTLS).
 			Description("Certificates for the encrypted connection. Whether it is encrypted is decided by `encrypt` alone.").
 			Optional().Advanced(),
 		service.NewStringField(fieldApplicationName).
 			Description("The program name that the server shows for our sessions.").
-			Default("sqlserver-cdc").Advanced(),
-		service.NewStringEnumField(fieldApplicationIntent, intentReadWrite).
+			Default(sqlserver.DefaultApplicationName).Advanced(),
+		service.NewStringEnumField(fieldApplicationIntent, sqlserver.IntentReadWrite).
 			Description("The intent declared at login. Read-only replicas are not supported in this version.").
-			Default(intentReadWrite).Advanced(),
+			Default(sqlserver.IntentReadWrite).Advanced(),
 		service.NewStringMapField(fieldDriverOptions).
 			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
 			Default(map[string]any{}).Advanced().
@@ -199,12 +203,12 @@ func snapshotFields() []*service.ConfigField {
 			Description("What is read before the changes.").
 			Default(snapshotInitial),
 		service.NewStringAnnotatedEnumField(fieldSnapshotIsolationMode, map[string]string{
-			isolationAuto:          "`snapshot` where the database allows it, else `read_committed`.",
-			isolationSnapshot:      "One point in time, without locks; needs `ALLOW_SNAPSHOT_ISOLATION`.",
-			isolationReadCommitted: "Each row as committed when it is read; rows that change meanwhile also come as changes.",
+			string(snapshot.IsolationAuto):          "`snapshot` where the database allows it, else `read_committed`.",
+			string(snapshot.IsolationSnapshot):      "One point in time, without locks; needs `ALLOW_SNAPSHOT_ISOLATION`.",
+			string(snapshot.IsolationReadCommitted): "Each row as committed when it is read; rows that change meanwhile also come as changes.",
 		}).
 			Description("The transaction isolation level of the snapshot. None of them takes locks that block writers.").
-			Default(isolationAuto),
+			Default(string(snapshot.IsolationAuto)),
 		service.NewIntField(fieldSnapshotFetchSize).
 			Description("Rows read from a table at a time in the snapshot.").
 			Default(2000).Advanced().LintRule(lintPositive),

@@ -1,0 +1,174 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
+)
+
+// database is one database to read from, over a connection.
+type database interface {
+	// Name is the exact name of the database.
+	Name() string
+	// Snapshot reads the rows of its tables, from the beginning or from a
+	// progress.
+	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink) error
+	// Stream returns what reads its changes after a state.
+	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller
+	// Usable reports whether the connection still works.
+	Usable() bool
+	// Close closes the connection, under a running statement too.
+	Close() error
+}
+
+// poller reads the changes there are; see [stream.Reader].
+type poller interface {
+	PollOnce(ctx context.Context) (more bool, err error)
+}
+
+// instancesFunc is told which capture instances are read from now on.
+type instancesFunc func(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error
+
+// reasonNoTables is the reason of the problem that no table is captured.
+const reasonNoTables = "no_tables"
+
+// serverDatabase is a database of a SQL Server.
+type serverDatabase struct {
+	cfg    config
+	conn   *sqlserver.Conn
+	name   string
+	filter *schema.Filter
+	tables []*sqlserver.Table // those that are captured
+	events event.Options
+	log    *slog.Logger
+}
+
+var _ database = (*serverDatabase)(nil)
+
+// openDatabase connects and makes sure that there is something to read.
+func openDatabase(ctx context.Context, cfg config, events event.Options, log *slog.Logger) (database, error) {
+	server, err := sqlserver.NewServer(cfg.server)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := schema.NewFilter(cfg.tables)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := server.Connect(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	d := &serverDatabase{cfg: cfg, conn: conn, filter: filter, events: events, log: log}
+	if err := d.inspect(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// inspect reads what the catalogue says of the database and its tables.
+func (d *serverDatabase) inspect(ctx context.Context) error {
+	facts, err := d.conn.Facts(ctx)
+	if err != nil {
+		return fmt.Errorf("asking for the facts of the database: %w", err)
+	}
+	d.name = facts.Database
+	if !facts.CDCEnabled {
+		return sqlserver.NewProblem(sqlserver.ReasonCDCDisabled,
+			fmt.Sprintf("change data capture is off in database %q", d.name),
+			"run EXEC sys.sp_cdc_enable_db in it", nil)
+	}
+	tables, err := d.conn.Catalogue(ctx, d.filter.Match)
+	if err != nil {
+		return fmt.Errorf("reading the catalogue: %w", err)
+	}
+	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
+	if len(d.tables) == 0 {
+		return d.noTables()
+	}
+	slices.SortStableFunc(d.tables, func(a, b *sqlserver.Table) int {
+		return d.filter.Order(a.Source.Schema, a.Source.Name) - d.filter.Order(b.Source.Schema, b.Source.Name)
+	})
+	d.warn()
+	return nil
+}
+
+func (d *serverDatabase) noTables() error {
+	which := "no table has a capture instance"
+	if lists := slices.Concat(d.cfg.tables.TableInclude, d.cfg.tables.TableExclude); len(lists) > 0 {
+		which = fmt.Sprintf("no table with a capture instance passes %s", strings.Join(lists, ", "))
+	}
+	return sqlserver.NewProblem(reasonNoTables,
+		fmt.Sprintf("nothing to capture in database %q: %s", d.name, which),
+		fmt.Sprintf("run EXEC sys.sp_cdc_enable_table for the tables, or correct %s or %s, which match schema.table as a whole", fieldTableIncludeList, fieldTableExcludeList), nil)
+}
+
+// warn says once what will not be read, or not as expected.
+func (d *serverDatabase) warn() {
+	var ids []schema.TableID
+	for _, t := range d.tables {
+		ids = append(ids, t.Source.ID())
+		for _, note := range t.Notes {
+			d.log.Warn(note, "table", t.Source.ID().String())
+		}
+	}
+	for _, pattern := range d.filter.Unmatched(ids) {
+		d.log.Warn(fmt.Sprintf("No table with a capture instance matches %q of %s", pattern, fieldTableIncludeList))
+	}
+}
+
+// Name implements [database].
+func (d *serverDatabase) Name() string { return d.name }
+
+// Usable implements [database].
+func (d *serverDatabase) Usable() bool { return d.conn.Usable() }
+
+// Close implements [database].
+func (d *serverDatabase) Close() error { return d.conn.Close() }
+
+// Snapshot implements [database]. Without data it has no tables: it only finds
+// and stores the LSN at which the stream begins.
+func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink) error {
+	opts := snapshot.Options{
+		Isolation:    d.cfg.snapshotIsolation,
+		Encoder:      d.encoder,
+		FetchSize:    d.cfg.snapshotFetchSize,
+		MaxBatchSize: d.cfg.maxBatchSize,
+		MaxBytes:     d.cfg.maxQueueBytes,
+		PollInterval: d.cfg.pollInterval,
+		Logger:       d.log,
+	}
+	if d.cfg.snapshotMode == snapshotInitial {
+		for _, t := range d.tables {
+			opts.Tables = append(opts.Tables, snapshot.Table{Source: t, Shape: t.Instances[len(t.Instances)-1].Shape})
+		}
+	}
+	return snapshot.New(d.conn, opts, progress).Run(ctx, sink)
+}
+
+// Stream implements [database].
+func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller {
+	return stream.New(d.conn, sink, stream.Options{
+		Match:                    d.filter.Match,
+		Encoder:                  d.encoder,
+		OnInstances:              onInstances,
+		FetchSize:                d.cfg.streamingFetchSize,
+		MaxIterationTransactions: d.cfg.maxIterationTransactions,
+		MaxBatchSize:             d.cfg.maxBatchSize,
+		MaxBytes:                 d.cfg.maxQueueBytes,
+		Logger:                   d.log,
+	}, start)
+}
+
+func (d *serverDatabase) encoder(t *schema.Table) (*event.Encoder, error) {
+	return event.NewEncoder(t, d.events)
+}

@@ -1,0 +1,374 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+const (
+	// closeTimeout bounds Close, because Benthos does not.
+	closeTimeout = 4 * time.Second
+	// endTimeout is how long a reading may take to notice that its session has
+	// ended before its statement is cancelled, and with it the connection.
+	endTimeout = 5 * time.Second
+	// fatalWait is the pause between two attempts in a fatal state.
+	fatalWait = time.Minute
+	// nackAlarm is the number of rejections in a row at one position after
+	// which it is an error and no longer a hiccup.
+	nackAlarm = 10
+)
+
+// input implements [service.BatchInput].
+//
+// Benthos calls Connect, ReadBatch and Close one after the other; only
+// acknowledgements come from other goroutines, and they touch nothing here but
+// the session they belong to and the committer.
+// Should Close come while another call is running, it ends that call first.
+type input struct {
+	cfg     config
+	mgr     *service.Resources
+	log     *service.Logger
+	metrics metrics
+	maker   *messageMaker
+	open    func(ctx context.Context) (database, error)
+	onStop  func(error) // told why on_fatal stopped the stream
+
+	// ctx ends with Close, which thereby ends whatever else is running.
+	ctx  context.Context
+	stop context.CancelCauseFunc
+
+	mu      sync.Mutex
+	db      database // nil: not connected
+	keeper  *keeper  // nil before the first connection
+	session *session // nil: the next begins at the committed mark
+	reading *reading // nil: none runs
+	held    *handover
+	fatal   fatalState
+	nacks   pace // restarts after rejections
+	losses  pace // restarts after errors of the source
+}
+
+// errClosed is why everything ends after Close.
+var errClosed = errors.New("the input is closed")
+
+var (
+	_ service.BatchInput         = (*input)(nil)
+	_ service.ConnectionTestable = (*input)(nil)
+)
+
+// newInput returns an input that has not connected yet.
+func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options) (*input, error) {
+	cfg, err := parseConfig(parsed)
+	if err != nil {
+		return nil, err
+	}
+	cfg.server.Dial = opts.dial
+	if !mgr.HasCache(cfg.cache) {
+		return nil, fmt.Errorf("field %s: there is no cache resource with the label %q", fieldCheckpointCache, cfg.cache)
+	}
+	in := &input{
+		cfg:     cfg,
+		mgr:     mgr,
+		log:     mgr.Logger(),
+		metrics: newMetrics(mgr.Metrics()),
+		maker:   newMessageMaker(cfg.structured, cfg.metadata),
+		onStop:  opts.onStop,
+	}
+	in.ctx, in.stop = context.WithCancelCause(context.Background())
+	in.open = func(ctx context.Context) (database, error) {
+		return openDatabase(ctx, cfg, in.eventOptions(), slog.New(logHandler{in.log}))
+	}
+	return in, nil
+}
+
+func (in *input) eventOptions() event.Options {
+	return event.Options{
+		TopicPrefix:  in.cfg.topicPrefix,
+		KeySchemas:   in.cfg.keySchemas,
+		ValueSchemas: in.cfg.valueSchemas,
+		Tombstones:   in.cfg.tombstones,
+		Structured:   in.cfg.structured,
+		Modes:        schema.DefaultModes(),
+		OnNull:       in.warnNull,
+	}
+}
+
+// warnNull reports a NULL that change data capture recorded where the table
+// has none: once for each column in the log, always in the metrics.
+func (in *input) warnNull(n event.NullNotice) {
+	in.metrics.unexpectedNulls.Incr(1, n.Table.Database)
+	if n.First {
+		in.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
+	}
+}
+
+// Connect starts reading, or starts it again after ReadBatch has returned
+// [service.ErrNotConnected]. It returns once the first read has succeeded.
+func (in *input) Connect(ctx context.Context) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	ctx, release := bind(ctx, in.ctx)
+	defer release()
+	err := in.start(ctx)
+	if err == nil {
+		in.leaveFatal()
+		return nil
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	reason := fatalReason(err, in.keeper != nil)
+	if reason == "" {
+		return err
+	}
+	in.enterFatal(reason, err)
+	if in.cfg.stopOnFatal {
+		if in.onStop != nil {
+			in.onStop(err)
+		}
+		return service.ErrEndOfInput
+	}
+	return service.NewErrBackOff(err, fatalWait)
+}
+
+// start goes from whatever there is to a reading that works.
+func (in *input) start(ctx context.Context) error {
+	if err := in.settle(ctx); err != nil {
+		return err
+	}
+	if err := in.connect(ctx); err != nil {
+		return err
+	}
+	if in.session == nil {
+		s, err := in.newSession(in.keeper.committed())
+		if err != nil {
+			return err
+		}
+		in.session = s
+	}
+	in.reading = in.read(in.db, in.session, in.session.tracker.HandedOver())
+	select {
+	case <-in.reading.ready:
+		return nil
+	case <-in.reading.done:
+		err := in.reading.err
+		if err := in.settle(ctx); err != nil {
+			return err
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// connect opens the database and, the first time, loads its position.
+func (in *input) connect(ctx context.Context) error {
+	if in.db == nil {
+		db, err := in.open(ctx)
+		if err != nil {
+			return err
+		}
+		in.db = db
+	}
+	if in.keeper == nil {
+		k, err := in.newKeeper(ctx, in.db.Name())
+		if err != nil {
+			return err
+		}
+		in.keeper = k
+	}
+	return nil
+}
+
+// settle deals with how the last reading ended. It returns the error if a
+// person or Benthos's own back-off must deal with it, and otherwise waits as
+// long as is due.
+func (in *input) settle(ctx context.Context) error {
+	r := in.reading
+	if r == nil {
+		return nil
+	}
+	if err := r.end(ctx); err != nil {
+		return err
+	}
+	in.reading = nil
+	if in.session.rejected() != nil {
+		return in.settleRejection(ctx)
+	}
+	return in.settleLoss(ctx, r.err)
+}
+
+// settleRejection goes back to the last acknowledged message.
+func (in *input) settleRejection(ctx context.Context) error {
+	cause := in.session.rejected()
+	in.endSession(ctx)
+	if !in.db.Usable() {
+		in.disconnect()
+	}
+	at := in.keeper.committed().position()
+	times := in.nacks.next(at)
+	switch {
+	case times%nackAlarm == 0:
+		in.metrics.repeatedNacks.Incr(1, in.keeper.database)
+		in.log.Errorf("Messages after position %s were rejected %d times in a row; nothing behind them is delivered until they are accepted: %v", at, times, cause)
+	case times == 1:
+		in.log.Warnf("Reading again from the last acknowledged position %s: %v", at, cause)
+	}
+	return in.nacks.pause(ctx)
+}
+
+// settleLoss goes on, over a new connection if need be, behind the last
+// message handed over.
+func (in *input) settleLoss(ctx context.Context, err error) error {
+	if sqlserver.Classify(err) != sqlserver.ClassRetry || !in.db.Usable() {
+		in.disconnect()
+	}
+	if fatalReason(err, true) != "" {
+		return err
+	}
+	if times := in.losses.next(in.session.tracker.HandedOver().position()); times == 1 {
+		in.log.Warnf("Reading was interrupted and starts again: %v", err)
+	}
+	return in.losses.pause(ctx)
+}
+
+func (in *input) endSession(ctx context.Context) {
+	if in.session == nil {
+		return
+	}
+	in.session.close(nil)
+	if err := in.session.batches.close(ctx); err != nil {
+		in.log.Debugf("Closing the batching processors: %v", err)
+	}
+	in.session, in.held = nil, nil
+}
+
+func (in *input) disconnect() {
+	if in.db == nil {
+		return
+	}
+	if err := in.db.Close(); err != nil {
+		in.log.Debugf("Closing the connection: %v", err)
+	}
+	in.db = nil
+}
+
+// end waits until the reading has ended by itself, and after a while makes it.
+func (r *reading) end(ctx context.Context) error {
+	patience := time.NewTimer(endTimeout)
+	defer patience.Stop()
+	for {
+		select {
+		case <-r.done:
+			return nil
+		case <-patience.C:
+			r.cancel()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// ReadBatch returns the next messages.
+func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.AckFunc, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.reading == nil {
+		return nil, nil, service.ErrNotConnected
+	}
+	s := in.session
+	ctx, release := s.bind(ctx)
+	defer release()
+	for {
+		if in.held == nil {
+			h, err := s.batches.take(ctx, in.reading.queue)
+			if err != nil {
+				return nil, nil, in.readError(err)
+			}
+			if len(h.messages) == 0 {
+				s.tracker.Advance(h.mark)
+				continue
+			}
+			in.held = &h
+		}
+		messages, ack, err := in.handOver(ctx, s, *in.held)
+		if err != nil {
+			return nil, nil, in.readError(err)
+		}
+		in.held = nil
+		return messages, ack, nil
+	}
+}
+
+// readError tells Benthos to connect again when a session or a reading has
+// ended.
+func (in *input) readError(err error) error {
+	var rejected *rejectedError
+	if errors.Is(err, errDrained) || errors.Is(err, checkpoint.ErrClosed) || errors.As(err, &rejected) {
+		return service.ErrNotConnected
+	}
+	return err
+}
+
+// Close stops reading, saves the last acknowledged position and closes the
+// connection. It takes no longer than closeTimeout, whatever hangs.
+func (in *input) Close(ctx context.Context) error {
+	in.stop(errClosed)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+
+	// The position comes first: a dead server must not use up its time.
+	if in.reading != nil {
+		in.reading.cancel()
+	}
+	in.endSession(ctx)
+	var err error
+	if in.keeper != nil {
+		err = in.keeper.committer.Close(ctx)
+	}
+	if in.reading != nil {
+		select {
+		case <-in.reading.done:
+		case <-ctx.Done():
+		}
+		in.reading = nil
+	}
+	in.disconnect()
+	if err != nil {
+		in.log.Warnf("Messages since the last saved position will be repeated: %v", err)
+	}
+	return err
+}
+
+// ConnectionTest connects and looks at the tables, without reading anything.
+func (in *input) ConnectionTest(ctx context.Context) service.ConnectionTestResults {
+	db, err := in.open(ctx)
+	if err != nil {
+		return service.ConnectionTestFailed(err).AsList()
+	}
+	if err := db.Close(); err != nil {
+		return service.ConnectionTestFailed(err).AsList()
+	}
+	return service.ConnectionTestSucceeded().AsList()
+}
+
+// databaseName is the label of metrics: the exact name once it is known.
+func (in *input) databaseName() string {
+	if in.keeper != nil {
+		return in.keeper.database
+	}
+	return in.cfg.server.Database
+}

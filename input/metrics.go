@@ -1,0 +1,25 @@
+package input
+
+import "github.com/redpanda-data/benthos/v4/public/service"
+
+// metrics are those of one input; docs and alerts know them by name.
+type metrics struct {
+	fatal              *service.MetricGauge   // reason, database
+	nacks              *service.MetricCounter // database
+	repeatedNacks      *service.MetricCounter // database
+	checkpointFailures *service.MetricCounter // database
+	checkpointStalls   *service.MetricCounter // database
+	unexpectedNulls    *service.MetricCounter // database
+}
+
+func newMetrics(m *service.Metrics) metrics {
+	const database = "database"
+	return metrics{
+		fatal:              m.NewGauge("sqlserver_cdc_fatal", "reason", database),
+		nacks:              m.NewCounter("sqlserver_cdc_nacks", database),
+		repeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
+		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
+		checkpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
+		unexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
+	}
+}

@@ -1,0 +1,49 @@
+package input
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// Pauses before reading starts again.
+const (
+	pauseFirst = 100 * time.Millisecond
+	pauseMost  = 10 * time.Second
+)
+
+// pace counts how often in a row reading has started again from the same
+// position, and slows it down.
+type pace struct {
+	at    lsn.Position
+	times int
+}
+
+// next counts another start from a position.
+func (p *pace) next(at lsn.Position) (times int) {
+	if p.times > 0 && p.at != at {
+		p.times = 0
+	}
+	p.at = at
+	p.times++
+	return p.times
+}
+
+// pause waits: doubling from pauseFirst to pauseMost, less up to a quarter so
+// that many inputs do not come back at once.
+func (p *pace) pause(ctx context.Context) error {
+	d := pauseMost
+	if p.times < 8 {
+		d = min(d, pauseFirst<<(p.times-1))
+	}
+	timer := time.NewTimer(d - rand.N(d/4))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,113 @@
+package input
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
+)
+
+// positions keeps the marks of one database in a cache, in documents of their
+// own because they change at different times: the position with every
+// acknowledgement, the snapshot's progress until it is done, the capture
+// instances with the schema.
+type positions struct {
+	position  *checkpoint.Store
+	progress  *checkpoint.Store
+	instances *checkpoint.Store
+
+	// saved is the progress last saved or loaded: it is immutable, so equal
+	// pointers are equal documents.
+	saved *snapshot.Progress
+}
+
+// instancesDocument is the list of capture instances as it is stored.
+type instancesDocument struct {
+	Instances []stream.InstanceIdentity `json:"instances"`
+}
+
+// newPositions returns the marks kept under a key of a cache.
+func newPositions(cache checkpoint.Cache, key string, opts checkpoint.StoreOptions) *positions {
+	return &positions{
+		position:  checkpoint.NewStore(cache, key+".position", opts),
+		progress:  checkpoint.NewStore(cache, key+".snapshot", opts),
+		instances: checkpoint.NewStore(cache, key+".instances", opts),
+	}
+}
+
+// load returns the mark to go on from, after making sure that the cache can be
+// written.
+func (p *positions) load(ctx context.Context) (mark, error) {
+	if err := p.position.Probe(ctx); err != nil {
+		return mark{}, err
+	}
+	var (
+		m         mark
+		progress  snapshot.Progress
+		state     stream.State
+		instances instancesDocument
+	)
+	begun, err := loadDocument(ctx, p.progress, &progress)
+	if err != nil {
+		return mark{}, fmt.Errorf("loading the snapshot's progress: %w", err)
+	}
+	if begun {
+		m.progress, p.saved = &progress, &progress
+	}
+	if _, err := loadDocument(ctx, p.instances, &instances); err != nil {
+		return mark{}, fmt.Errorf("loading the capture instances: %w", err)
+	}
+	streaming, err := loadDocument(ctx, p.position, &state)
+	if err != nil {
+		return mark{}, fmt.Errorf("loading the position: %w", err)
+	}
+	if streaming {
+		m.streaming, m.state = true, state
+	}
+	m.state.Instances = instances.Instances
+	return m, nil
+}
+
+// save stores a mark. Progress goes first: a position without the progress
+// that led to it would look like a stream that never had a snapshot.
+func (p *positions) save(ctx context.Context, m mark) error {
+	if m.progress != nil && m.progress != p.saved {
+		if err := saveDocument(ctx, p.progress, m.progress); err != nil {
+			return err
+		}
+		p.saved = m.progress
+	}
+	if !m.streaming {
+		return nil
+	}
+	state := m.state
+	state.Instances = nil // in a document of their own
+	return saveDocument(ctx, p.position, state)
+}
+
+// saveInstances stores the capture instances that are being read.
+func (p *positions) saveInstances(ctx context.Context, instances []stream.InstanceIdentity) error {
+	return saveDocument(ctx, p.instances, instancesDocument{instances})
+}
+
+func loadDocument(ctx context.Context, store *checkpoint.Store, into any) (found bool, err error) {
+	text, found, err := store.Load(ctx)
+	if err != nil || !found {
+		return false, err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return false, fmt.Errorf("parsing the stored document: %w", err)
+	}
+	return true, nil
+}
+
+func saveDocument(ctx context.Context, store *checkpoint.Store, doc any) error {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encoding the document to store: %w", err)
+	}
+	return store.Save(ctx, text)
+}

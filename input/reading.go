@@ -1,0 +1,143 @@
+package input
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
+)
+
+// reading is one goroutine that reads from a connection into a queue, until an
+// error ends it, the session ends, or it is stopped.
+type reading struct {
+	in      *input
+	session *session
+	queue   *queue
+	mark    mark // of what was pushed last; the goroutine's own
+
+	cancel context.CancelFunc
+	ready  chan struct{} // closed by the first sign of success
+	once   sync.Once
+	done   chan struct{} // closed when the goroutine has ended
+	err    error         // why it ended, once done is closed
+}
+
+var (
+	_ stream.Sink   = (*reading)(nil)
+	_ snapshot.Sink = (*snapshotSink)(nil)
+)
+
+// read starts a reading behind a mark.
+func (in *input) read(db database, s *session, from mark) *reading {
+	r := &reading{
+		in: in, session: s, mark: from,
+		queue: newQueue(in.cfg.maxQueueSize, in.cfg.maxQueueBytes),
+		ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancel(context.Background())
+	go func() {
+		defer r.cancel()
+		defer close(r.done)
+		defer r.queue.close()
+		r.err = r.run(ctx, db)
+	}()
+	return r
+}
+
+// run reads until an error: the snapshot if it is not done, then the stream.
+func (r *reading) run(ctx context.Context, db database) error {
+	if !r.mark.snapshotted() {
+		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}); err != nil {
+			return err
+		}
+	}
+	poller := db.Stream(r.mark.start(), r, r.saveInstances)
+	for {
+		more, err := poller.PollOnce(ctx)
+		if err != nil {
+			return err
+		}
+		r.succeeded()
+		if more {
+			continue
+		}
+		if err := r.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before the next look for changes.
+func (r *reading) pause(ctx context.Context) error {
+	ctx, release := r.session.bind(ctx)
+	defer release()
+	timer := time.NewTimer(r.in.cfg.pollInterval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// succeeded tells whoever waits that the reading works.
+func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
+
+// Emit implements [stream.Sink].
+func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
+	return r.push(ctx, item{batch: b, mark: r.mark.at(upTo)})
+}
+
+// Advance implements [stream.Sink].
+func (r *reading) Advance(ctx context.Context, to lsn.Position) error {
+	return r.push(ctx, item{mark: r.mark.at(to)})
+}
+
+// push hands an item to the queue. It is a success of the reading even while
+// the queue is full.
+func (r *reading) push(ctx context.Context, i item) error {
+	r.succeeded()
+	ctx, release := r.session.bind(ctx)
+	defer release()
+	if err := r.queue.push(ctx, i); err != nil {
+		return err
+	}
+	r.mark = i.mark
+	return nil
+}
+
+// saveInstances stores the capture instances before the first event that was
+// read with them.
+func (r *reading) saveInstances(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error {
+	r.mark.state.ByCommand = byCommand
+	r.mark.state.Instances = instances
+	return r.in.keeper.positions.saveInstances(ctx, instances)
+}
+
+// snapshotSink is a reading as the snapshot sees it.
+type snapshotSink struct{ r *reading }
+
+// Save implements [snapshot.Sink]. What is stored is the start and the
+// ordinals, with the tables as far as they are acknowledged: p itself may be
+// ahead of that, when it goes on behind messages that are still under way.
+func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
+	k := s.r.in.keeper
+	stored := snapshot.Progress{Start: p.Start, NextOrdinal: p.NextOrdinal}
+	if acknowledged := k.committed().progress; acknowledged != nil {
+		stored.Tables = acknowledged.Tables
+	}
+	return k.committer.Save(ctx, mark{progress: &stored, state: s.r.mark.state})
+}
+
+// Emit implements [snapshot.Sink].
+func (s *snapshotSink) Emit(ctx context.Context, b *event.Batch, p *snapshot.Progress) error {
+	m := s.r.mark
+	m.progress = p
+	return s.r.push(ctx, item{batch: b, mark: m})
+}
