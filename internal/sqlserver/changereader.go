@@ -85,6 +85,8 @@ type ChangePage struct {
 	// beyond what the page should have begun with, cleanup may have taken rows
 	// of it.
 	Low lsn.LSN
+	// Bytes is about what the rows take in memory.
+	Bytes int
 }
 
 // ReadChanges reads one page of a change table.
@@ -141,6 +143,7 @@ func (c *Conn) readChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) 
 		return ChangePage{}, ErrInstanceGone
 	}
 	page.End = !cut && len(buffer.rows) < q.Limit
+	page.Bytes = buffer.bytes
 	page.Rows = make([]ChangeRow, len(buffer.rows))
 	for i, row := range buffer.rows {
 		if err := r.decode(row, &page.Rows[i]); err != nil {

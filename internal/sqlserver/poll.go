@@ -168,3 +168,15 @@ func (c *Conn) LowLSNs(ctx context.Context) (map[int32]lsn.LSN, error) {
 	}
 	return lows, nil
 }
+
+// CommitTime returns the end of the transaction that committed at an LSN, in
+// the server's local time; found is false for an LSN that is no commit.
+func (c *Conn) CommitTime(ctx context.Context, commit lsn.LSN) (t time.Time, found bool, err error) {
+	row, err := c.one(ctx, "SELECT sys.fn_cdc_map_lsn_to_time(@p1)", commit[:])
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("mapping an LSN to its time: %w", err)
+	}
+	s := scanner{row: row}
+	t = s.time()
+	return t, !t.IsZero(), s.err
+}

@@ -2,7 +2,10 @@ package stream
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -21,6 +24,28 @@ type Sink interface {
 	Advance(ctx context.Context, to lsn.Position) error
 }
 
+// Source is the connection a [Reader] reads from: a *sqlserver.Conn, and in
+// tests whatever plays one.
+type Source interface {
+	Catalogue(ctx context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error)
+	Poll(ctx context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error)
+	Changed(ctx context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) ([]int, error)
+	ReadChanges(ctx context.Context, r *sqlserver.ChangeReader, q sqlserver.ChangeQuery) (sqlserver.ChangePage, error)
+	LowLSNs(ctx context.Context) (map[int32]lsn.LSN, error)
+	CommitTime(ctx context.Context, commit lsn.LSN) (t time.Time, found bool, err error)
+}
+
+var _ Source = (*sqlserver.Conn)(nil)
+
+// Defaults of [Options].
+const (
+	DefaultFetchSize    = 10_000
+	DefaultMaxBatchSize = 2048
+	DefaultMaxBytes     = 64 << 20
+	// MaxTransactions bounds a pass whose options do not.
+	MaxTransactions = 50_000
+)
+
 // Options are the settings of a [Reader].
 type Options struct {
 	// Match decides which tables are read; nil reads all that have a capture
@@ -29,34 +54,173 @@ type Options struct {
 	// Encoder makes the encoder of a table version.
 	Encoder func(*schema.Table) (*event.Encoder, error)
 	// OnInstances is told of the capture instances that will be read before
-	// the first event of a new one; what it returns an error for is not read.
-	// It should store them with the position. Nil if nobody asks.
+	// the first event of a new one; if it returns an error, nothing is. It
+	// should store them with the position. Nil if nobody asks.
 	OnInstances func(ctx context.Context, byCommand bool, instances []InstanceIdentity) error
 
-	FetchSize                int // rows a page; zero: 10000
-	MaxIterationTransactions int // transactions a pass; zero: as many as memory allows
-	MaxBatchSize             int // events a batch; zero: 2048
-	MaxBytes                 int // of rows read and not emitted; zero: 64 MiB
+	FetchSize                int // rows a page; zero: DefaultFetchSize
+	MaxIterationTransactions int // transactions a pass; zero: MaxTransactions
+	MaxBatchSize             int // events a batch; zero: DefaultMaxBatchSize
+	MaxBytes                 int // of rows read and not emitted; zero: DefaultMaxBytes
 	// Logger takes what changed, never each retry; nil discards.
 	Logger *slog.Logger
 }
 
+func (o Options) withDefaults() Options {
+	if o.FetchSize <= 0 {
+		o.FetchSize = DefaultFetchSize
+	}
+	if o.MaxIterationTransactions <= 0 {
+		o.MaxIterationTransactions = MaxTransactions
+	}
+	if o.MaxBatchSize <= 0 {
+		o.MaxBatchSize = DefaultMaxBatchSize
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
 // Reader reads the changes of one database. It is not safe for concurrent use.
-type Reader struct{}
+type Reader struct {
+	src  Source
+	sink Sink
+	opts Options
+
+	// position is that of the last event handed over, or stands for all of a
+	// commit.
+	position lsn.Position
+	serials  event.Serials
+	waiting  bool // said that there is no LSN yet
+
+	instances
+}
 
 // New returns a reader that goes on from a state. It does not talk to the
-// server before the first pass.
-func New(src Source, sink Sink, opts Options, start State) *Reader { panic("unwritten") }
+// server before the first pass. To follow a lost connection, make a new reader
+// from State.
+func New(src Source, sink Sink, opts Options, start State) *Reader {
+	return &Reader{
+		src: src, sink: sink, opts: opts.withDefaults(),
+		position:  start.Position,
+		instances: instances{known: start.Instances, byCommand: start.ByCommand},
+	}
+}
 
-// Source is the connection a [Reader] reads from: a *sqlserver.Conn, and in
-// tests whatever plays one.
-type Source interface {
-	Catalogue(ctx context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error)
+// State returns the state after the last event handed over.
+func (r *Reader) State() State {
+	return State{Position: r.position, ByCommand: r.byCommand, Instances: r.known}
 }
 
 // PollOnce does one pass. More reports that a limit has cut it and that the
-// next should follow at once.
-func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) { panic("unwritten") }
+// next should follow at once. After an error the reader can be used again, if
+// the connection can: it goes on after the last event handed over.
+func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
+	more, err = r.pollOnce(ctx)
+	if errors.Is(err, sqlserver.ErrNoCommandID) && !r.noCommand {
+		// The order of the whole database falls back, and the transaction at
+		// the position is replayed in it.
+		r.opts.Logger.Warn("change rows without command id: ordering by change LSN", "position", r.position.String())
+		r.noCommand, r.loaded = true, false
+		return true, nil
+	}
+	return more, err
+}
 
-// State returns the state after the last event handed over.
-func (r *Reader) State() State { panic("unwritten") }
+func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
+	poll, err := r.src.Poll(ctx, firstCommit(r.position), r.opts.MaxIterationTransactions)
+	if err != nil {
+		return false, err
+	}
+	if poll.Max.IsZero() {
+		r.sayWaiting()
+		return false, nil
+	}
+	r.waiting = false
+	if poll.Max.Before(r.position.Commit) {
+		return false, &PositionError{Saved: r.position.Commit, Max: poll.Max}
+	}
+	if err := r.refresh(ctx, poll); err != nil {
+		return false, err
+	}
+	// A change of order may have moved the position back, but never before its
+	// own transaction, which the poll covers unless it stood for the whole.
+	from := firstCommit(r.position)
+	if err := r.checkRetention(ctx, poll, from); err != nil {
+		return false, err
+	}
+	upTo, cut := bounds(poll, r.opts.MaxIterationTransactions)
+	if len(poll.Commits) > 0 {
+		last := poll.Commits[len(poll.Commits)-1].LSN
+		p := pass{Reader: r, from: from, to: last, commits: poll.Commits, resume: r.position, batch: &event.Batch{}}
+		if err := p.run(ctx); err != nil {
+			return false, err
+		}
+	}
+	if to := lsn.EndOf(upTo); r.position.Before(to) {
+		if err := r.sink.Advance(ctx, to); err != nil {
+			return false, err
+		}
+		r.position = to
+	}
+	return cut, nil
+}
+
+// bounds returns the LSN up to which a poll covers everything, and whether its
+// limit has cut it: then that is its last transaction, else the maximum.
+func bounds(poll sqlserver.Poll, limit int) (upTo lsn.LSN, cut bool) {
+	n := len(poll.Commits)
+	if n == limit && poll.Commits[n-1].LSN.Before(poll.Max) {
+		return poll.Commits[n-1].LSN, true
+	}
+	return poll.Max, false
+}
+
+func (r *Reader) sayWaiting() {
+	if !r.waiting {
+		r.waiting = true
+		r.opts.Logger.Warn("no LSN captured yet: waiting for the capture job, which SQL Server Agent runs")
+	}
+}
+
+// checkRetention fails if an instance has lost changes that were not delivered.
+func (r *Reader) checkRetention(ctx context.Context, poll sqlserver.Poll, need lsn.LSN) error {
+	if !poll.HighestStart.After(need) {
+		return nil
+	}
+	lows, err := r.src.LowLSNs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.tracked {
+		low, listed := lows[t.id.ObjectID]
+		if !listed {
+			return fmt.Errorf("checking retention of instance %q: %w", t.id.Name, sqlserver.ErrInstanceGone)
+		}
+		if from := lowerBound(t.id.FirstStart, need); low.After(from) {
+			return &GapError{Table: t.name(), Instance: t.id.Name, Need: from, Low: low}
+		}
+	}
+	return nil
+}
+
+// changed returns the tables with changes in a range.
+func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, error) {
+	if len(r.tracked) <= 1 {
+		// Asking costs what reading does.
+		return r.tracked, nil
+	}
+	at, err := r.src.Changed(ctx, r.changedReader, from, to)
+	if err != nil {
+		return nil, err
+	}
+	tables := make([]*tracked, 0, len(at))
+	for _, i := range at {
+		tables = append(tables, r.tracked[i])
+	}
+	return tables, nil
+}

@@ -1,0 +1,134 @@
+package stream
+
+import (
+	"fmt"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// The reasons of the problems of this package, beside those of sqlserver.
+const (
+	ReasonRetentionGap     = "retention_gap"
+	ReasonInstanceReplaced = "instance_replaced"
+	ReasonInstanceGone     = "instance_gone"
+	ReasonPositionAhead    = "position_ahead"
+	ReasonEvent            = "event"
+)
+
+var (
+	_ sqlserver.Problem = (*GapError)(nil)
+	_ sqlserver.Problem = (*InstanceError)(nil)
+	_ sqlserver.Problem = (*PositionError)(nil)
+	_ sqlserver.Problem = (*EventError)(nil)
+)
+
+// GapError is a table whose changes were cleaned up before they were read.
+type GapError struct {
+	Table, Instance string
+	// Need is the first commit LSN that has not been delivered, Low the first
+	// that the instance still holds.
+	Need, Low lsn.LSN
+}
+
+// Error says what is missing and what to do.
+func (e *GapError) Error() string {
+	return fmt.Sprintf("table %s: changes from commit LSN %s on were not read yet, but instance %q holds only those from %s on; %s",
+		e.Table, e.Need, e.Instance, e.Low, e.Remedy())
+}
+
+// Reason implements [sqlserver.Problem].
+func (e *GapError) Reason() string { return ReasonRetentionGap }
+
+// Remedy implements [sqlserver.Problem].
+func (e *GapError) Remedy() string {
+	return "the cleanup job has removed them: remove the stored position to take a new snapshot, " +
+		"and raise the retention with sys.sp_cdc_change_job so that it covers the longest stop"
+}
+
+// InstanceError is a table whose capture instance is not the one that was
+// read, or that has none any more. Changes between the two are nowhere.
+type InstanceError struct {
+	Table string
+	Old   InstanceIdentity
+	// New is the instance that took its place; nil if there is none.
+	New *sqlserver.CaptureInstance
+	// Need is the first commit LSN that has not been delivered.
+	Need lsn.LSN
+}
+
+// Error says what happened and what to do.
+func (e *InstanceError) Error() string {
+	if e.New == nil {
+		return fmt.Sprintf("table %s: capture instance %q, created %s, is gone, with the changes from commit LSN %s on; %s",
+			e.Table, e.Old.Name, e.Old.CreateDate.Format(createDateLayout), e.Need, e.Remedy())
+	}
+	return fmt.Sprintf("table %s: capture instance %q, created %s, was replaced by %q, created %s, which holds changes only from %s on, not from commit LSN %s; %s",
+		e.Table, e.Old.Name, e.Old.CreateDate.Format(createDateLayout),
+		e.New.Name, e.New.CreateDate.Format(createDateLayout), e.New.StartLSN, e.Need, e.Remedy())
+}
+
+// createDateLayout prints a server-local time without pretending a zone.
+const createDateLayout = "2006-01-02 15:04:05.000"
+
+// Reason implements [sqlserver.Problem].
+func (e *InstanceError) Reason() string {
+	if e.New == nil {
+		return ReasonInstanceGone
+	}
+	return ReasonInstanceReplaced
+}
+
+// Remedy implements [sqlserver.Problem].
+func (e *InstanceError) Remedy() string {
+	if e.New == nil {
+		return "change data capture was disabled on the table: enable it with sys.sp_cdc_enable_table and take a new snapshot " +
+			"by removing the stored position, or leave the table out"
+	}
+	return "change data capture was disabled and enabled again on the table, and changes in between were not recorded: " +
+		"remove the stored position to take a new snapshot"
+}
+
+// PositionError is a stored position that the server has not reached: the
+// database was restored to an earlier time, is another one, or is a replica
+// that lags behind the one read before.
+type PositionError struct {
+	Saved, Max lsn.LSN
+}
+
+// Error says what was compared and what to do.
+func (e *PositionError) Error() string {
+	return fmt.Sprintf("stored position %s lies after the newest captured LSN %s; %s", e.Saved, e.Max, e.Remedy())
+}
+
+// Reason implements [sqlserver.Problem].
+func (e *PositionError) Reason() string { return ReasonPositionAhead }
+
+// Remedy implements [sqlserver.Problem].
+func (e *PositionError) Remedy() string {
+	return "a replica that lags catches up by itself; if the database was restored or is another one, " +
+		"remove the stored position to take a new snapshot"
+}
+
+// EventError is a change row that cannot become an event.
+type EventError struct {
+	Table    string
+	Position lsn.Position
+	Err      error
+}
+
+// Error names table and position.
+func (e *EventError) Error() string {
+	return fmt.Sprintf("table %s: event at position %s: %v", e.Table, e.Position, e.Err)
+}
+
+// Unwrap returns the encoder's error.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// Reason implements [sqlserver.Problem].
+func (e *EventError) Reason() string { return ReasonEvent }
+
+// Remedy implements [sqlserver.Problem].
+func (e *EventError) Remedy() string {
+	return "correct the row, or choose modes that can write the value"
+}

@@ -1,0 +1,171 @@
+package stream
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// batchBytes ends a batch of large events before it has its number.
+const batchBytes = 4 << 20
+
+// pass reads the changes of a range of transactions and emits their events.
+type pass struct {
+	*Reader
+	from, to lsn.LSN
+	commits  []sqlserver.Commit // the transactions from, to; consumed in order
+	resume   lsn.Position       // what was delivered when the pass began
+	last     lsn.Position       // of the event before
+	batch    *event.Batch
+}
+
+// run emits every event of the range after the reader's position. Whatever
+// ends it early, the events before the failure have been emitted, if the sink
+// took them, and none after.
+func (p *pass) run(ctx context.Context) error {
+	changed, err := p.changed(ctx, p.from, p.to)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	p.serials.Reset()
+	err = p.merge(ctx, changed)
+	if flushErr := p.flush(ctx); err == nil {
+		err = flushErr
+	}
+	return err
+}
+
+// merge takes the next event in the order of positions until none is left.
+func (p *pass) merge(ctx context.Context, changed []*tracked) error {
+	fetch := startFetcher(ctx, p.src, len(changed), p.opts.FetchSize)
+	defer fetch.stop()
+
+	sources := make([]*source, len(changed))
+	for i, t := range changed {
+		sources[i] = &source{
+			tracked: t, fetch: fetch, low: lowerBound(t.id.FirstStart, p.from), to: p.to,
+			// Two pages of each source are held: one read, one ahead.
+			share: max(1, p.opts.MaxBytes/(2*len(changed))), limit: p.opts.FetchSize,
+			reply: make(chan fetched, 1),
+		}
+		sources[i].request(nil)
+	}
+	var q queue
+	for _, s := range sources {
+		more, err := s.advance(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			q.push(s)
+		}
+	}
+	for len(q) > 0 {
+		s := q[0]
+		if err := p.add(ctx, s.tracked, &s.head); err != nil {
+			return err
+		}
+		more, err := s.advance(ctx)
+		switch {
+		case err != nil:
+			return err
+		case more:
+			q.fix()
+		default:
+			q.pop()
+		}
+	}
+	return nil
+}
+
+// add encodes one event unless it was delivered before.
+func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
+	row := c.last()
+	// Events that are not emitted count too: their successors' numbers depend
+	// on them.
+	serial := p.serials.Next(row.Commit, row.Change, c.rows)
+	if !p.last.Before(c.at) {
+		return fmt.Errorf("reading changes of instance %q: %s comes after %s", t.id.Name, c.at, p.last)
+	}
+	p.last = c.at
+	if deliveredRow(c.at, p.resume) {
+		return nil
+	}
+	at, err := p.commitTime(row.Commit)
+	if err != nil {
+		return err
+	}
+	had := len(p.batch.Messages)
+	err = t.encoder.Row(p.batch, event.Change{
+		Op: c.op, Before: values(c.before), After: values(c.after), UpdateMask: mask(c),
+		Position: c.at, CommitLSN: row.Commit, ChangeLSN: row.Change, SourceTime: at, Serial: serial,
+	})
+	if err != nil {
+		return &EventError{Table: t.name(), Position: c.at, Err: err}
+	}
+	if row.Commit == p.resume.Commit {
+		p.dropDelivered(had)
+	}
+	if len(p.batch.Messages) >= p.opts.MaxBatchSize || p.batch.Bytes() >= batchBytes {
+		return p.flush(ctx)
+	}
+	return nil
+}
+
+// dropDelivered takes the messages that were delivered out of a row's, which
+// begin at had: of a delete and its tombstone, or of the halves of a key
+// change, the first may have been delivered alone.
+func (p *pass) dropDelivered(had int) {
+	kept := slices.DeleteFunc(p.batch.Messages[had:], func(m event.Message) bool {
+		return delivered(m.Position, p.resume)
+	})
+	p.batch.Messages = p.batch.Messages[:had+len(kept)]
+}
+
+func values(row *sqlserver.ChangeRow) []driver.Value {
+	if row == nil {
+		return nil
+	}
+	return row.Values
+}
+
+func mask(c *change) []byte {
+	if c.op != event.OpUpdate {
+		return nil
+	}
+	return c.after.Mask
+}
+
+// commitTime returns the begin of a transaction, which is what Debezium reports
+// in direct mode. Transactions are asked for in order.
+func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
+	for len(p.commits) > 0 && p.commits[0].LSN.Before(commit) {
+		p.commits = p.commits[1:]
+	}
+	if len(p.commits) == 0 || p.commits[0].LSN != commit {
+		return time.Time{}, fmt.Errorf("reading changes: commit LSN %s has no row in cdc.lsn_time_mapping", commit)
+	}
+	return p.commits[0].Begin, nil
+}
+
+// flush hands over the events collected and moves the position behind them.
+func (p *pass) flush(ctx context.Context) error {
+	n := len(p.batch.Messages)
+	if n == 0 {
+		return nil
+	}
+	upTo := p.batch.Messages[n-1].Position
+	batch := p.batch
+	p.batch = &event.Batch{}
+	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
+		return err
+	}
+	p.position = upTo
+	return nil
+}
