@@ -23,6 +23,8 @@ func TestFilter_Match(t *testing.T) {
 		{"lookahead", include(`dbo\.(?!tmp_).*`), []string{"orders"}, []string{"tmp_1"}},
 		{"lookbehind", include(`dbo\..*(?<!_old)`), []string{"orders"}, []string{"orders_old"}},
 		{"exclude", exclude(`dbo\.tmp.*`), []string{"orders"}, []string{"tmp1"}},
+		{"predefined classes are ASCII", include(`dbo\.\w+`, `dbo\.[\d]+x`, `dbo\.\D\d`), []string{"orders_2", "12x", "é2"}, []string{"naïve", "١x", "éé"}},
+		{"letters beyond ASCII", include(`dbo\.naïve\s?`), []string{"naïve"}, []string{"naive"}},
 		{"the end is the end", include(`dbo\.orders$`), []string{"orders"}, []string{"orders\n"}},
 	}
 	for _, tt := range tests {
@@ -67,6 +69,7 @@ func TestNewFilter_Errors(t *testing.T) {
 		{"empty", FilterOptions{TableExclude: []string{" "}}, []string{"table_exclude_list[0] is empty"}},
 		{"Java's intersection", FilterOptions{TableInclude: []string{`[a-z&&[^b]]`}}, []string{"&&"}},
 		{"Java's union", FilterOptions{TableInclude: []string{`[a-z[0-9]]`}}, []string{"character class inside another"}},
+		{"negation inside a class", FilterOptions{TableInclude: []string{`[\D]`}}, []string{`inside a character class`}},
 		{"Java's quotation", FilterOptions{TableInclude: []string{`\Qdbo.a\E`}}, []string{`\\Q`}},
 		{"possessive quantifier", FilterOptions{TableInclude: []string{`a++`}}, []string{`a++`}},
 	}
@@ -80,7 +83,7 @@ func TestNewFilter_Errors(t *testing.T) {
 		})
 	}
 	t.Run("brackets that are fine", func(t *testing.T) {
-		for _, p := range []string{`[\[]a`, `\[a&&b`, `[^&]a`, `a[]b]`, `[a\]b]`} {
+		for _, p := range []string{`[\[]a`, `\[a&&b`, `[^&]a`, `a\\b`, `[a\]b]`} {
 			_, err := CompilePattern(p)
 			assert.NoError(t, err, p)
 		}

@@ -194,6 +194,29 @@ func TestPlan_NullInNotNull(t *testing.T) {
 	assert.False(t, p.KeySchema("S").Fields[0].Schema.Optional)
 }
 
+func TestPlan_DefaultForNull(t *testing.T) {
+	p, err := Compile(wide(2, nvarcharMax), DefaultModes())
+	require.NoError(t, err)
+	p.fields[1].def, p.fields[1].defStructured = []byte(`"none"`), "none"
+	row := []driver.Value{int64(1), nil}
+	for _, tt := range []struct {
+		role Role
+		want string
+	}{
+		{Inserted, `{"c1":1,"c2":"none"}`},
+		{Before, `{"c1":1,"c2":` + placeholderJSON + `}`},
+	} {
+		raw, err := p.AppendRow(nil, row, RowImage{Role: tt.role})
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, string(raw))
+		twin, err := p.StructuredRow(row, RowImage{Role: tt.role})
+		require.NoError(t, err)
+		requireSame(t, raw, twin)
+	}
+	s := p.RowSchema("S")
+	assert.Contains(t, string(s.Append(nil)), `{"type":"string","optional":true,"default":"none","field":"c2"}`)
+}
+
 func TestPlan_Key(t *testing.T) {
 	table := &Table{Key: []int{2, 0}, Columns: []Column{
 		{Name: "a", Type: intType}, {Name: "b", Type: intType, Nullable: true}, {Name: `c"`, Type: charType},

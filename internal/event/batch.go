@@ -10,9 +10,16 @@ type Batch struct {
 	bytes int
 }
 
-// chunkSize is the size of a piece of the arena. Contents larger than a
-// quarter of it get a piece of their own, so that little is left unused.
-const chunkSize = 64 << 10
+// NewBatch returns a batch with room for a number of messages.
+func NewBatch(messages int) *Batch { return &Batch{Messages: make([]Message, 0, messages)} }
+
+// The pieces of the arena double from minChunk to maxChunk, so that a batch of
+// one event stays small. Contents larger than a quarter of the greatest get a
+// piece of their own, so that little is left unused.
+const (
+	minChunk = 4 << 10
+	maxChunk = 64 << 10
+)
 
 // Bytes returns the bytes that keys and values of the batch hold, for limits
 // on memory.
@@ -21,11 +28,12 @@ func (b *Batch) Bytes() int { return b.bytes }
 // put copies p into the arena.
 func (b *Batch) put(p []byte) []byte {
 	b.bytes += len(p)
-	if len(p) > chunkSize/4 {
+	if len(p) > maxChunk/4 {
 		return append(make([]byte, 0, len(p)), p...)
 	}
 	if cap(b.chunk)-len(b.chunk) < len(p) {
-		b.chunk = make([]byte, 0, chunkSize)
+		size := min(maxChunk, max(minChunk, 2*cap(b.chunk)))
+		b.chunk = make([]byte, 0, max(size, len(p)))
 	}
 	start := len(b.chunk)
 	b.chunk = append(b.chunk, p...)

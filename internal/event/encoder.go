@@ -21,7 +21,8 @@ type Options struct {
 	Tombstones bool
 	// Structured fills ValueStructured and KeyStructured instead of Value.
 	Structured bool
-	Modes      schema.Modes
+	// Modes choose the forms of values; schema.DefaultModes if zero.
+	Modes schema.Modes
 	// Now is the connector's clock, for the envelope's ts_ms; time.Now if nil.
 	Now func() time.Time
 	// OnNull is told of each NULL in a NOT NULL column, which is emitted as
@@ -72,6 +73,7 @@ type Encoder struct {
 	value     wrapper
 	source    source
 	rowSchema any
+	now       stamp
 
 	buf            []byte   // a message's key and value
 	oldKey, newKey []byte   // key payloads of an update
@@ -83,6 +85,9 @@ type Encoder struct {
 func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Modes == (schema.Modes{}) {
+		opts.Modes = schema.DefaultModes()
 	}
 	plan, err := schema.Compile(t, opts.Modes)
 	if err != nil {
@@ -218,13 +223,11 @@ func (e *Encoder) keyChanged(c *Change) (changed bool, err error) {
 
 // single appends the message of one part, and the tombstone of a delete.
 func (e *Encoder) single(dst *Batch, c *Change, p part) error {
-	m, err := e.message(dst, c, &p, 0)
-	if err != nil {
+	if _, err := e.message(dst, c, &p, 0); err != nil {
 		return err
 	}
-	dst.Messages = append(dst.Messages, m)
 	if p.op == OpDelete {
-		e.tombstone(dst, &m)
+		e.tombstone(dst)
 	}
 	return nil
 }
@@ -238,8 +241,7 @@ func (e *Encoder) split(dst *Batch, c *Change, gone, created part) error {
 		return err
 	}
 	deletion.NewKey = newKey
-	dst.Messages = append(dst.Messages, deletion)
-	e.tombstone(dst, &deletion)
+	e.tombstone(dst)
 	// The ordinal is the same whether tombstones are on or off, so that a
 	// position keeps its meaning when the setting changes.
 	creation, err := e.message(dst, c, &created, 2)
@@ -247,41 +249,40 @@ func (e *Encoder) split(dst *Batch, c *Change, gone, created part) error {
 		return err
 	}
 	creation.OldKey = oldKey
-	dst.Messages = append(dst.Messages, creation)
 	return nil
 }
 
-// tombstone appends the tombstone of a delete, if there is to be one.
-func (e *Encoder) tombstone(dst *Batch, deletion *Message) {
+// tombstone appends the tombstone of the delete that is the batch's last
+// message, if there is to be one.
+func (e *Encoder) tombstone(dst *Batch) {
 	if !e.opts.Tombstones || !e.plan.HasKey() {
 		return
 	}
-	t := *deletion
+	dst.Messages = append(dst.Messages, dst.Messages[len(dst.Messages)-1])
+	t := &dst.Messages[len(dst.Messages)-1]
 	t.Kind, t.Op = KindTombstone, ""
 	t.Value, t.ValueStructured = nil, nil
 	t.Position.Ordinal++
-	dst.Messages = append(dst.Messages, t)
 }
 
-// message builds a change message; ordinal counts the messages of its row.
-func (e *Encoder) message(dst *Batch, c *Change, p *part, ordinal uint64) (Message, error) {
+// message appends a change message; ordinal counts the messages of its row.
+// The pointer returned is good until the next message is appended.
+func (e *Encoder) message(dst *Batch, c *Change, p *part, ordinal uint64) (*Message, error) {
 	o := origin{time: c.SourceTime, snapshot: c.Snapshot, change: c.ChangeLSN, commit: c.CommitLSN, serial: c.Serial}
 	if o.snapshot == "" {
 		o.snapshot = streaming
 	}
 	t := e.Table()
-	m := Message{
+	dst.Messages = append(dst.Messages, Message{
 		Kind: KindChange, Topic: e.topic, Op: p.op,
 		Database: t.Database, Schema: t.Schema, Table: t.Name,
 		Position: c.Position, Snapshot: o.snapshot, SourceTime: c.SourceTime,
 		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial,
 		TableRef: t, RowSchema: e.rowSchema,
-	}
+	})
+	m := &dst.Messages[len(dst.Messages)-1]
 	m.Position.Ordinal += ordinal
-	if err := e.encode(dst, &m, p, &o); err != nil {
-		return Message{}, err
-	}
-	return m, nil
+	return m, e.encode(dst, m, p, &o)
 }
 
 // encode fills in a message's key and value.

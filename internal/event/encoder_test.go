@@ -272,14 +272,15 @@ func TestDataTopic(t *testing.T) {
 
 func TestBatch_Arena(t *testing.T) {
 	var b Batch
-	small, large := b.put([]byte("abc")), b.put(make([]byte, chunkSize))
+	small, large := b.put([]byte("abc")), b.put(make([]byte, maxChunk))
 	next := b.put([]byte("def"))
 	assert.Equal(t, "abc", string(small))
-	assert.Len(t, large, chunkSize)
-	assert.Equal(t, 6+chunkSize, b.Bytes())
+	assert.Len(t, large, maxChunk)
+	assert.Equal(t, 6+maxChunk, b.Bytes())
 	_ = append(small, 'X')
+	assert.LessOrEqual(t, cap(b.chunk), minChunk, "a small batch takes little memory")
 	assert.Equal(t, "def", string(next), "a slice of the arena ends where it ends")
-	for range chunkSize {
+	for range maxChunk {
 		b.put([]byte("filler"))
 	}
 	assert.Equal(t, "abc", string(small))

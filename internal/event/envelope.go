@@ -3,7 +3,6 @@ package event
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
@@ -92,9 +91,10 @@ func (e *Encoder) appendEnvelope(dst []byte, p *part, o *origin, now time.Time) 
 	dst = e.source.append(append(dst, `,"source":`...), o)
 	dst = append(dst, `,"transaction":null,"op":"`...)
 	dst = append(dst, p.op...)
-	dst = strconv.AppendInt(append(dst, `","ts_ms":`...), now.UnixMilli(), 10)
-	dst = strconv.AppendInt(append(dst, `,"ts_us":`...), now.UnixMicro(), 10)
-	dst = strconv.AppendInt(append(dst, `,"ts_ns":`...), now.UnixNano(), 10)
+	e.now.set(now)
+	dst = append(append(dst, `","ts_ms":`...), e.now.millis...)
+	dst = append(append(dst, `,"ts_us":`...), e.now.micros...)
+	dst = append(append(dst, `,"ts_ns":`...), e.now.nanos...)
 	return append(dst, '}'), nil
 }
 

@@ -56,6 +56,7 @@ type source struct {
 	prefix, database, schema, table string
 	// What stands before the values that change.
 	beforeMillis, beforeMicros, beforeChange []byte
+	stamp                                    stamp
 }
 
 func newSource(prefix string, id schema.TableID) source {
@@ -84,12 +85,14 @@ type origin struct {
 }
 
 func (s *source) append(dst []byte, o *origin) []byte {
+	s.stamp.set(o.time)
 	dst = append(dst, s.beforeMillis...)
-	dst = strconv.AppendInt(dst, o.time.UnixMilli(), 10)
+	dst = append(dst, s.stamp.millis...)
 	dst = schema.AppendString(append(dst, `,"snapshot":`...), o.snapshot)
 	dst = append(dst, s.beforeMicros...)
-	dst = strconv.AppendInt(dst, o.time.UnixMicro(), 10)
-	dst = strconv.AppendInt(append(dst, `,"ts_ns":`...), o.time.UnixNano(), 10)
+	dst = append(dst, s.stamp.micros...)
+	dst = append(dst, `,"ts_ns":`...)
+	dst = append(dst, s.stamp.nanos...)
 	dst = append(dst, s.beforeChange...)
 	dst = appendLSN(dst, o.change)
 	dst = appendLSN(append(dst, `,"commit_lsn":`...), o.commit)
