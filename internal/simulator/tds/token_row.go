@@ -38,7 +38,7 @@ func (e *RowEncoder) AppendRow(dst []byte, row []sqltypes.Value) []byte {
 		if row[i].Kind() != c.kind {
 			c.check(i, row[i])
 		}
-		dst = c.append(dst, row[i])
+		dst = c.append(dst, &row[i])
 	}
 	return dst
 }
@@ -60,7 +60,7 @@ func (e *RowEncoder) appendNBCRow(dst []byte, row []sqltypes.Value) []byte {
 		if row[i].Kind() != c.kind {
 			c.check(i, row[i])
 		}
-		dst = c.append(dst, row[i])
+		dst = c.append(dst, &row[i])
 	}
 	return dst
 }
@@ -71,7 +71,7 @@ func (c column) appendTo(dst []byte, v sqltypes.Value) []byte {
 		return append(dst, c.null...)
 	}
 	c.check(0, v)
-	return c.append(dst, v)
+	return c.append(dst, &v)
 }
 
 // check panics for a value of a kind that the column cannot hold. A

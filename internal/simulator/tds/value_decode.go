@@ -101,7 +101,7 @@ func decodeValue(w wireType, b []byte) (sqltypes.Value, error) {
 	case id == sqltypes.SQLVariant:
 		return decodeVariant(b)
 	case id == sqltypes.XML:
-		return decodeXML(b)
+		return decodeXML(w, b)
 	case id.IsNational():
 		if len(b)%2 != 0 {
 			return sqltypes.Null(), errInvalidValue
@@ -124,12 +124,13 @@ func decodeValue(w wireType, b []byte) (sqltypes.Value, error) {
 	return decodeNumber(w.t.ID, b)
 }
 
-// decodeXML takes xml with or without a byte order mark.
-func decodeXML(b []byte) (sqltypes.Value, error) {
+// decodeXML takes parameters with or without a byte order mark; columns have
+// none.
+func decodeXML(w wireType, b []byte) (sqltypes.Value, error) {
 	if len(b)%2 != 0 {
 		return sqltypes.Null(), errInvalidValue
 	}
-	if len(b) >= 2 && b[0] == 0xFF && b[1] == 0xFE {
+	if !w.column && len(b) >= 2 && b[0] == 0xFF && b[1] == 0xFE {
 		b = b[2:]
 	}
 	return sqltypes.StringOf(sqltypes.DecodeUTF16(b)), nil

@@ -9,7 +9,8 @@ import (
 )
 
 // appendValue appends a value that is not NULL in the wire form of one column.
-type appendValue func(dst []byte, v sqltypes.Value) []byte
+// It takes a pointer because a value is larger than what goes in registers.
+type appendValue func(dst []byte, v *sqltypes.Value) []byte
 
 // column is the compiled form of a column: what kind of value it takes, how
 // that value and how NULL are written.
@@ -62,23 +63,23 @@ func isPLP(t sqltypes.Type) bool {
 func compileData(t sqltypes.Type) (sqltypes.Kind, appendValue) {
 	switch {
 	case t.ID.IsNational():
-		return sqltypes.KindText, func(dst []byte, v sqltypes.Value) []byte { return appendUTF16(dst, v.Str()) }
+		return sqltypes.KindText, func(dst []byte, v *sqltypes.Value) []byte { return appendUTF16(dst, v.Str()) }
 	case t.ID.IsText():
 		c := collationOf(t)
-		return sqltypes.KindText, func(dst []byte, v sqltypes.Value) []byte { return appendCodePage(dst, v.Str(), c) }
+		return sqltypes.KindText, func(dst []byte, v *sqltypes.Value) []byte { return appendCodePage(dst, v.Str(), c) }
 	default:
-		return sqltypes.KindBytes, func(dst []byte, v sqltypes.Value) []byte { return append(dst, v.Raw()...) }
+		return sqltypes.KindBytes, func(dst []byte, v *sqltypes.Value) []byte { return append(dst, v.Raw()...) }
 	}
 }
 
 // lengthPrefixed writes one byte of length, then data of exactly that size.
 func lengthPrefixed(size uint8, data appendValue) appendValue {
-	return func(dst []byte, v sqltypes.Value) []byte { return data(append(dst, size), v) }
+	return func(dst []byte, v *sqltypes.Value) []byte { return data(append(dst, size), v) }
 }
 
 // shortPrefixed writes a u16 count of bytes before data.
 func shortPrefixed(data appendValue) appendValue {
-	return func(dst []byte, v sqltypes.Value) []byte {
+	return func(dst []byte, v *sqltypes.Value) []byte {
 		at := len(dst)
 		dst = data(append(dst, 0, 0), v)
 		binary.LittleEndian.PutUint16(dst[at:], uint16(len(dst)-at-2))
@@ -90,7 +91,7 @@ func shortPrefixed(data appendValue) appendValue {
 // timestamp that mean nothing here, then a count of bytes.
 func textPointer(data appendValue) appendValue {
 	const pointer = "\x10dummy textptr\x00\x00\x00dummyTS\x00"
-	return func(dst []byte, v sqltypes.Value) []byte {
+	return func(dst []byte, v *sqltypes.Value) []byte {
 		dst = append(dst, pointer...)
 		at := len(dst)
 		dst = data(append(dst, 0, 0, 0, 0), v)
@@ -101,7 +102,7 @@ func textPointer(data appendValue) appendValue {
 
 // partial writes data as one PLP chunk of known length.
 func partial(data appendValue) appendValue {
-	return func(dst []byte, v sqltypes.Value) []byte {
+	return func(dst []byte, v *sqltypes.Value) []byte {
 		at := len(dst)
 		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 		dst = data(dst, v)
@@ -119,30 +120,30 @@ func partial(data appendValue) appendValue {
 func compileFixed(id sqltypes.ID, size uint8) (sqltypes.Kind, appendValue) {
 	switch id {
 	case sqltypes.Real:
-		return sqltypes.KindFloat, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindFloat, func(dst []byte, v *sqltypes.Value) []byte {
 			return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v.Float64())))
 		}
 	case sqltypes.Float:
-		return sqltypes.KindFloat, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindFloat, func(dst []byte, v *sqltypes.Value) []byte {
 			return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float64()))
 		}
 	case sqltypes.Money:
-		return sqltypes.KindMoney, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindMoney, func(dst []byte, v *sqltypes.Value) []byte {
 			n := uint64(v.Int64())
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(n>>32))
 			return binary.LittleEndian.AppendUint32(dst, uint32(n))
 		}
 	case sqltypes.SmallMoney:
-		return sqltypes.KindMoney, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindMoney, func(dst []byte, v *sqltypes.Value) []byte {
 			return binary.LittleEndian.AppendUint32(dst, uint32(v.Int64()))
 		}
 	case sqltypes.DateTime:
-		return sqltypes.KindDateTime, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindDateTime, func(dst []byte, v *sqltypes.Value) []byte {
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(v.Days())))
 			return binary.LittleEndian.AppendUint32(dst, uint32(v.Ticks()))
 		}
 	case sqltypes.SmallDateTime:
-		return sqltypes.KindDateTime, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindDateTime, func(dst []byte, v *sqltypes.Value) []byte {
 			dst = binary.LittleEndian.AppendUint16(dst, uint16(v.Days()))
 			return binary.LittleEndian.AppendUint16(dst, uint16(v.Ticks()/(300*60)))
 		}
@@ -152,7 +153,7 @@ func compileFixed(id sqltypes.ID, size uint8) (sqltypes.Kind, appendValue) {
 
 func compileInt(id sqltypes.ID, size uint8) appendValue {
 	if id == sqltypes.Bit {
-		return func(dst []byte, v sqltypes.Value) []byte {
+		return func(dst []byte, v *sqltypes.Value) []byte {
 			if v.Bool() {
 				return append(dst, 1)
 			}
@@ -161,17 +162,17 @@ func compileInt(id sqltypes.ID, size uint8) appendValue {
 	}
 	switch size {
 	case 1:
-		return func(dst []byte, v sqltypes.Value) []byte { return append(dst, uint8(v.Int64())) }
+		return func(dst []byte, v *sqltypes.Value) []byte { return append(dst, uint8(v.Int64())) }
 	case 2:
-		return func(dst []byte, v sqltypes.Value) []byte {
+		return func(dst []byte, v *sqltypes.Value) []byte {
 			return binary.LittleEndian.AppendUint16(dst, uint16(v.Int64()))
 		}
 	case 4:
-		return func(dst []byte, v sqltypes.Value) []byte {
+		return func(dst []byte, v *sqltypes.Value) []byte {
 			return binary.LittleEndian.AppendUint32(dst, uint32(v.Int64()))
 		}
 	}
-	return func(dst []byte, v sqltypes.Value) []byte {
+	return func(dst []byte, v *sqltypes.Value) []byte {
 		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int64()))
 	}
 }
@@ -179,7 +180,7 @@ func compileInt(id sqltypes.ID, size uint8) appendValue {
 // compileDecimal writes a sign byte (1 is positive) and the magnitude.
 func compileDecimal(t sqltypes.Type) appendValue {
 	size := int(decimalSize(t.Precision)) - 1
-	return func(dst []byte, v sqltypes.Value) []byte {
+	return func(dst []byte, v *sqltypes.Value) []byte {
 		d := v.Dec()
 		if d.Scale != t.Scale {
 			panic(fmt.Sprintf("tds: decimal of scale %d in a column of type %v", d.Scale, t))
@@ -196,7 +197,7 @@ func compileDecimal(t sqltypes.Type) appendValue {
 	}
 }
 
-func appendGUID(dst []byte, v sqltypes.Value) []byte {
+func appendGUID(dst []byte, v *sqltypes.Value) []byte {
 	g := v.GUID()
 	return append(dst, g[:]...)
 }
@@ -205,21 +206,21 @@ func appendGUID(dst []byte, v sqltypes.Value) []byte {
 // units of 10^-scale seconds; a datetimeoffset travels in UTC.
 func compileTemporal(t sqltypes.Type) (sqltypes.Kind, uint8, appendValue) {
 	if t.ID == sqltypes.Date {
-		return sqltypes.KindDate, 3, func(dst []byte, v sqltypes.Value) []byte { return appendDays(dst, v.Days()) }
+		return sqltypes.KindDate, 3, func(dst []byte, v *sqltypes.Value) []byte { return appendDays(dst, v.Days()) }
 	}
 	width := timeSize(t.Scale)
 	unit := ticksPerUnit(t.Scale)
 	switch t.ID {
 	case sqltypes.Time:
-		return sqltypes.KindTime, width, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindTime, width, func(dst []byte, v *sqltypes.Value) []byte {
 			return appendTime(dst, v.Ticks()/unit, width)
 		}
 	case sqltypes.DateTime2:
-		return sqltypes.KindDateTime2, width + 3, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindDateTime2, width + 3, func(dst []byte, v *sqltypes.Value) []byte {
 			return appendDays(appendTime(dst, v.Ticks()/unit, width), v.Days())
 		}
 	default:
-		return sqltypes.KindDateTimeOffset, width + 5, func(dst []byte, v sqltypes.Value) []byte {
+		return sqltypes.KindDateTimeOffset, width + 5, func(dst []byte, v *sqltypes.Value) []byte {
 			dst = appendDays(appendTime(dst, v.Ticks()/unit, width), v.Days())
 			return binary.LittleEndian.AppendUint16(dst, uint16(int16(v.Offset())))
 		}

@@ -8,16 +8,16 @@ import (
 
 // appendVariant appends a sql_variant: a count of bytes, the base type, the
 // properties of that type, and its data without any length (MS-TDS 2.2.5.5.4).
-func appendVariant(dst []byte, v sqltypes.Value) []byte {
+func appendVariant(dst []byte, v *sqltypes.Value) []byte {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
 	inner, t := v.Variant()
 	dst = appendVariantType(dst, t)
 	if _, _, size, ok := fixedType(t.ID); ok {
 		_, data := compileFixed(t.ID, size)
-		dst = data(dst, inner)
+		dst = data(dst, &inner)
 	} else {
-		dst = variantData(t)(dst, inner)
+		dst = variantData(t)(dst, &inner)
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	return dst
