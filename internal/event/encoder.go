@@ -57,6 +57,7 @@ type Change struct {
 	SourceTime           time.Time
 	Serial               int64  // event_serial_no; zero: null
 	Snapshot             string // marker of a snapshot row; empty while streaming
+	Transaction          TransactionOrder
 }
 
 // maxKeptBuffer bounds the scratch memory that an encoder keeps between rows.
@@ -184,11 +185,11 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 	after := schema.RowImage{Role: schema.After, Mask: c.UpdateMask}
 	switch c.Op {
 	case OpRead:
-		return e.single(dst, c, part{op: OpRead, after: c.After, afterImage: schema.RowImage{Role: schema.Snapshot}})
+		return e.single(dst, c, part{op: OpRead, order: c.Transaction, after: c.After, afterImage: schema.RowImage{Role: schema.Snapshot}})
 	case OpCreate:
-		return e.single(dst, c, part{op: OpCreate, after: c.After, afterImage: schema.RowImage{Role: schema.Inserted}})
+		return e.single(dst, c, part{op: OpCreate, order: c.Transaction, after: c.After, afterImage: schema.RowImage{Role: schema.Inserted}})
 	case OpDelete:
-		return e.single(dst, c, part{op: OpDelete, before: c.Before, beforeImage: schema.RowImage{Role: schema.Deleted}})
+		return e.single(dst, c, part{op: OpDelete, order: c.Transaction, before: c.Before, beforeImage: schema.RowImage{Role: schema.Deleted}})
 	}
 	changed, err := e.keyChanged(c)
 	if err != nil {
@@ -199,11 +200,12 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 			op:     OpUpdate,
 			before: c.Before, beforeImage: before,
 			after: c.After, afterImage: after,
+			order: c.Transaction,
 		})
 	}
 	return e.split(dst, c,
-		part{op: OpDelete, before: c.Before, beforeImage: before},
-		part{op: OpCreate, after: c.After, afterImage: after})
+		part{op: OpDelete, before: c.Before, beforeImage: before, order: c.Transaction},
+		part{op: OpCreate, after: c.After, afterImage: after, order: c.Transaction.next()})
 }
 
 // keyChanged reports whether an update changes the key, and leaves both keys

@@ -59,17 +59,6 @@ func envelopeSchema(p *schema.Plan, topic string) schema.ConnectSchema {
 	}
 }
 
-func transactionBlockSchema() schema.ConnectSchema {
-	return schema.ConnectSchema{
-		Type: "struct", Name: "event.block", Version: 1, Optional: true,
-		Fields: []schema.ConnectField{
-			{Name: "id", Schema: schema.ConnectSchema{Type: "string"}},
-			{Name: "total_order", Schema: schema.ConnectSchema{Type: "int64"}},
-			{Name: "data_collection_order", Schema: schema.ConnectSchema{Type: "int64"}},
-		},
-	}
-}
-
 // part is one change message: an update whose key changes has two, each other
 // row one.
 type part struct {
@@ -77,6 +66,7 @@ type part struct {
 	before, after []driver.Value // nil: null
 	beforeImage   schema.RowImage
 	afterImage    schema.RowImage
+	order         TransactionOrder
 }
 
 // appendEnvelope appends the payload of a change message.
@@ -89,8 +79,8 @@ func (e *Encoder) appendEnvelope(dst []byte, p *part, o *origin, now time.Time) 
 		return dst, err
 	}
 	dst = e.source.append(append(dst, `,"source":`...), o)
-	dst = append(dst, `,"transaction":null,"op":"`...)
-	dst = append(dst, p.op...)
+	dst = appendTransactionBlock(append(dst, `,"transaction":`...), o.commit, p.order)
+	dst = append(append(dst, `,"op":"`...), p.op...)
 	e.now.set(now)
 	dst = append(append(dst, `","ts_ms":`...), e.now.millis...)
 	dst = append(append(dst, `,"ts_us":`...), e.now.micros...)
@@ -116,8 +106,9 @@ func (e *Encoder) structuredEnvelope(p *part, o *origin, now time.Time) (map[str
 		return nil, err
 	}
 	return map[string]any{
-		"before": before, "after": after, "source": e.source.structured(o), "transaction": nil,
-		"op": p.op, "ts_ms": now.UnixMilli(), "ts_us": now.UnixMicro(), "ts_ns": now.UnixNano(),
+		"before": before, "after": after, "source": e.source.structured(o),
+		"transaction": structuredTransactionBlock(o.commit, p.order),
+		"op":          p.op, "ts_ms": now.UnixMilli(), "ts_us": now.UnixMicro(), "ts_ns": now.UnixNano(),
 	}, nil
 }
 
