@@ -1,58 +1,150 @@
 package storage
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
 // Database is one database: its tables, its log and its version clock are its own.
 // All methods are safe for concurrent use.
-type Database struct{}
+type Database struct {
+	store *Store
+	id    int
+
+	tablesMu sync.RWMutex
+	tables   map[int64]*table
+
+	// commitMu makes commits one after the other; see doc.go for the lock order.
+	commitMu       sync.Mutex
+	name           string
+	closed         bool // dropped, or the store is closed
+	lastCommitTime time.Time
+	file           *logFile // nil in memory
+
+	lsns     *lsnAllocator
+	log      txnLog
+	views    views
+	garbage  garbageQueue
+	counters *counters
+	nextTxn  atomic.Uint64
+	// rcsi is READ_COMMITTED_SNAPSHOT.
+	rcsi atomic.Bool
+}
+
+func newDatabase(s *Store, name string, id int) *Database {
+	db := &Database{
+		store: s, id: id, name: name,
+		tables: map[int64]*table{metaTable: newTable(metaTableDef(), frozen)},
+		lsns:   newLSNAllocator(), counters: newCounters(),
+		views: views{open: make(map[*viewRef]struct{}), visible: frozen.commit.Load()},
+	}
+	return db
+}
 
 // Name returns the database's name.
-func (db *Database) Name() string { panic("unfinished") }
+func (db *Database) Name() string {
+	db.commitMu.Lock()
+	defer db.commitMu.Unlock()
+	return db.name
+}
 
 // ID returns the database's id.
-func (db *Database) ID() int { panic("unfinished") }
+func (db *Database) ID() int { return db.id }
 
 // SetReadCommittedSnapshot makes READ COMMITTED transactions read the view of their
 // statement instead of taking locks (READ_COMMITTED_SNAPSHOT). It is not durable:
 // the engine sets it from its catalogue.
-func (db *Database) SetReadCommittedSnapshot(on bool) { panic("unfinished") }
+func (db *Database) SetReadCommittedSnapshot(on bool) { db.rcsi.Store(on) }
 
-// Begin starts a transaction. It is used by one goroutine at a time and must be
-// ended by Commit or Rollback.
-func (db *Database) Begin(opts TxnOptions) *Txn { panic("unfinished") }
+// table returns the table of that id, nil if there is none.
+func (db *Database) table(id int64) *table {
+	db.tablesMu.RLock()
+	defer db.tablesMu.RUnlock()
+	return db.tables[id]
+}
 
-// Tables returns the definitions of all committed tables by id.
-func (db *Database) Tables() []TableDef { panic("unfinished") }
+// setTable puts a table in its place; nil removes it.
+func (db *Database) setTable(id int64, tab *table) {
+	db.tablesMu.Lock()
+	defer db.tablesMu.Unlock()
+	if tab == nil {
+		delete(db.tables, id)
+		return
+	}
+	db.tables[id] = tab
+}
 
-// RowCount returns the number of index entries of a table, about its number of rows.
-func (db *Database) RowCount(table int64) int64 { panic("unfinished") }
+// userTables returns the tables but the documents', by id.
+func (db *Database) userTables() []*table {
+	db.tablesMu.RLock()
+	defer db.tablesMu.RUnlock()
+	var list []*table
+	for _, id := range slices.Sorted(maps.Keys(db.tables)) {
+		if id != metaTable {
+			list = append(list, db.tables[id])
+		}
+	}
+	return list
+}
+
+// Tables returns the definitions of all tables by id, those of running transactions
+// included.
+func (db *Database) Tables() []TableDef {
+	var defs []TableDef
+	for _, tab := range db.userTables() {
+		tab.latch.RLock()
+		defs = append(defs, tab.def)
+		tab.latch.RUnlock()
+	}
+	return defs
+}
+
+// RowCount returns the number of rows of a table, uncommitted and not yet removed ones
+// included: an estimate for planning and for DMVs.
+func (db *Database) RowCount(table int64) int64 {
+	tab := db.table(table)
+	if tab == nil {
+		return 0
+	}
+	tab.latch.RLock()
+	defer tab.latch.RUnlock()
+	return int64(tab.records.len)
+}
 
 // ResolveFilters gives filtered indexes their predicates back after Open; compile is
 // called with each table and filtered index. Until then such a table refuses writes
 // and such an index scans.
 func (db *Database) ResolveFilters(compile func(TableDef, IndexDef) (func(Row) bool, error)) error {
-	panic("unfinished")
+	for _, tab := range db.userTables() {
+		if err := tab.resolveFilters(compile); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Counter returns the value of a durable counter; 0 if it was never set.
-//
-// Counters serve identities, rowversions and object ids: they take part in no
-// transaction (a rollback does not take back a number, as on the server). A change
-// becomes durable with the next commit.
-func (db *Database) Counter(key string) int64 { panic("unfinished") }
-
-// AddCounter adds delta and returns the new value.
-func (db *Database) AddCounter(key string, delta int64) int64 { panic("unfinished") }
-
-// SetCounter sets a counter.
-func (db *Database) SetCounter(key string, value int64) { panic("unfinished") }
-
-// DeleteCounters removes the counters whose keys begin with prefix.
-func (db *Database) DeleteCounters(prefix string) { panic("unfinished") }
-
-// Meta returns the committed document of that key.
-func (db *Database) Meta(key string) (value []byte, ok bool) { panic("unfinished") }
-
-// ScanMeta calls f with the committed documents whose keys begin with prefix, in key
-// order, as of one point in time, until f returns false.
-func (db *Database) ScanMeta(prefix string, f func(key string, value []byte) bool) {
-	panic("unfinished")
+func (tab *table) resolveFilters(compile func(TableDef, IndexDef) (func(Row) bool, error)) error {
+	tab.latch.Lock()
+	defer tab.latch.Unlock()
+	for _, ix := range tab.indexes {
+		if ix.resolved {
+			continue
+		}
+		filter, err := compile(tab.def, ix.def)
+		if err != nil {
+			return fmt.Errorf("compiling the filter of index %d of table %d: %w", ix.def.ID, tab.id, err)
+		}
+		ix.def.Filter, ix.resolved = filter, true
+		for i := range tab.def.Indexes {
+			if tab.def.Indexes[i].ID == ix.def.ID {
+				tab.def.Indexes[i].Filter = filter
+			}
+		}
+		ix.build(&tab.records)
+	}
+	return nil
 }

@@ -45,31 +45,57 @@ type ScanOptions struct {
 	StatementStart bool
 }
 
-// Iterator walks the rows of a scan. It holds no latch between calls, so it may stay
-// open while others write. It ends with its transaction.
-type Iterator struct{}
-
-// Scan starts a scan of an index (IndexDef.ID, or [BaseIndex]). Every index returns
-// whole rows. Errors show in Err after the first Next.
-func (t *Txn) Scan(table int64, index int, rng Range, opts ScanOptions) *Iterator {
-	panic("unfinished")
+// startOf returns where a walk in ascending or descending order begins; false means at
+// the very end of the index.
+func (r Range) startOf(desc bool) (entry, bool) {
+	switch {
+	case !desc && len(r.Low) > 0:
+		return bound(r.Low, !r.LowInclusive), true
+	case desc && len(r.High) > 0:
+		return bound(r.High, r.HighInclusive), true
+	default:
+		return entry{}, false
+	}
 }
 
-// Next returns the next row; ok is false at the end and on an error. The row is
-// shared and must not be changed.
-func (it *Iterator) Next() (id RowID, row Row, ok bool) { panic("unfinished") }
+// stopOf returns the bound at which the walk ends; false means nowhere.
+func (r Range) stopOf(desc bool) (entry, bool) {
+	return Range{
+		Low: r.High, High: r.Low, LowInclusive: !r.HighInclusive, HighInclusive: !r.LowInclusive,
+	}.startOf(desc)
+}
 
-// ReleaseRow gives back the row lock that the last Next took, for a row that an
-// UPDATE's or DELETE's predicate rejected.
-func (it *Iterator) ReleaseRow() { panic("unfinished") }
-
-// Err returns the error that ended the walk.
-func (it *Iterator) Err() error { panic("unfinished") }
-
-// Close ends the walk. Closing twice is fine.
-func (it *Iterator) Close() { panic("unfinished") }
-
-// Get returns one row by its id as Scan would.
-func (t *Txn) Get(table int64, id RowID, opts ScanOptions) (row Row, ok bool, err error) {
-	panic("unfinished")
+// walk calls f with the entries of the range until f returns false. With resume it
+// begins behind that entry. The table's latch is held.
+func walk(ix *index, rng Range, desc bool, resume *entry, f func(entry) bool) {
+	if len(ix.cols) == 0 {
+		rng = Range{}
+	}
+	from, bounded := rng.startOf(desc)
+	stop, stops := rng.stopOf(desc)
+	if resume != nil {
+		from, bounded = *resume, true
+	}
+	step := func(e entry) bool {
+		if resume != nil {
+			if e.rec == resume.rec && ix.compareKeys(e.key, resume.key) == 0 {
+				return true
+			}
+			resume = nil
+		}
+		if stops && ix.less(stop, e) != desc {
+			return false
+		}
+		return f(e)
+	}
+	switch {
+	case !bounded && !desc:
+		ix.tree.Scan(step)
+	case !bounded:
+		ix.tree.Reverse(step)
+	case !desc:
+		ix.tree.Ascend(from, step)
+	default:
+		ix.tree.Descend(from, step)
+	}
 }

@@ -2,7 +2,11 @@ package storage
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 // Isolation is a transaction isolation level.
@@ -45,139 +49,199 @@ type CommitInfo struct {
 	Time time.Time
 }
 
-// Txn is a transaction in one database.
-type Txn struct{}
+// Txn is a transaction in one database. It is used by one goroutine at a time.
+type Txn struct {
+	db     *Database
+	id     uint64
+	opts   TxnOptions
+	status *txnStatus
+	ctx    context.Context // of the running statement
+	done   bool
+
+	isolation   Isolation
+	lockTimeout time.Duration
+
+	// seq grows with every change and every savepoint; it never goes back.
+	seq uint64
+	// statementSeq is seq at the statement's start.
+	statementSeq uint64
+	ops          []op
+	// changes is len(ops), for the choice of a deadlock victim by others.
+	changes    atomic.Int64
+	beginLSN   LSN
+	beginTime  time.Time
+	savepoints []savepoint
+
+	snapshot      *viewRef // Snapshot isolation, from the first access to data on
+	statementView *viewRef // READ_COMMITTED_SNAPSHOT
+
+	held           map[resource]*hold
+	statementLocks []resource
+	rowLocks       map[int64]int // explicit row locks per table
+
+	// Guarded by lockManager.mu.
+	group    *waitGroup
+	waiters  []*waiter
+	released bool
+}
+
+type savepoint struct {
+	name string
+	mark Mark
+}
+
+// Mark is a place in a transaction that [Txn.Undo] returns to.
+type Mark struct {
+	ops int
+	seq uint64
+}
+
+// Begin starts a transaction. It must be ended by Commit or Rollback.
+func (db *Database) Begin(opts TxnOptions) *Txn {
+	t := &Txn{
+		db: db, id: db.nextTxn.Add(1), opts: opts, status: new(txnStatus), ctx: context.Background(),
+		isolation: opts.Isolation, lockTimeout: opts.LockTimeout, seq: 1, statementSeq: 1,
+		held: make(map[resource]*hold), rowLocks: make(map[int64]int),
+	}
+	t.group = &waitGroup{}
+	if opts.With != nil {
+		t.group = opts.With.group
+		t.opts.With = nil
+	}
+	t.status.txn.Store(t)
+	return t
+}
 
 // ID returns the transaction's number in its database.
-func (t *Txn) ID() uint64 { panic("unfinished") }
+func (t *Txn) ID() uint64 { return t.id }
 
 // Database returns the transaction's database.
-func (t *Txn) Database() *Database { panic("unfinished") }
+func (t *Txn) Database() *Database { return t.db }
 
 // Done reports that the transaction has ended.
-func (t *Txn) Done() bool { panic("unfinished") }
+func (t *Txn) Done() bool { return t.done }
 
 // Isolation returns the isolation level.
-func (t *Txn) Isolation() Isolation { panic("unfinished") }
+func (t *Txn) Isolation() Isolation { return t.isolation }
 
 // SetIsolation changes the isolation level from the next statement on. Changing to
-// Snapshot is refused once data was read or written (3951).
-func (t *Txn) SetIsolation(level Isolation) error { panic("unfinished") }
-
-// SetLockTimeout changes TxnOptions.LockTimeout.
-func (t *Txn) SetLockTimeout(d time.Duration) { panic("unfinished") }
+// Snapshot is refused once the transaction has locks or changes (3951).
+func (t *Txn) SetIsolation(level Isolation) error {
+	if level == Snapshot && t.isolation != Snapshot && (len(t.ops) > 0 || len(t.held) > 0) {
+		return sqltypes.Errorf(3951, 1, 16, "Transaction failed in database '%s' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation. You cannot change the isolation level of the transaction to snapshot after the transaction has started unless the transaction was originally started under snapshot isolation level.", t.db.Name())
+	}
+	t.isolation = level
+	return nil
+}
 
 // BeginStatement starts a statement: it releases the locks that the last one held
 // for its duration only, fixes the view of READ COMMITTED under
 // READ_COMMITTED_SNAPSHOT, and makes ctx end lock waits (with context.Cause).
 // Without it all statements are one.
-func (t *Txn) BeginStatement(ctx context.Context) { panic("unfinished") }
+func (t *Txn) BeginStatement(ctx context.Context) {
+	t.EndStatement()
+	t.ctx = ctx
+	t.statementSeq = t.nextSeq()
+}
 
 // EndStatement releases the locks and the view of the statement.
-func (t *Txn) EndStatement() { panic("unfinished") }
+func (t *Txn) EndStatement() {
+	t.releaseStatementLocks()
+	t.db.views.release(t.statementView)
+	t.statementView = nil
+	t.ctx = context.Background()
+}
 
-// Commit makes the transaction's changes visible at once and, with Options.Dir,
-// durable. If that fails it is rolled back.
-func (t *Txn) Commit() (CommitInfo, error) { panic("unfinished") }
+func (t *Txn) nextSeq() uint64 {
+	t.seq++
+	return t.seq
+}
 
 // Rollback undoes the transaction. After the end it does nothing.
-func (t *Txn) Rollback() { panic("unfinished") }
+func (t *Txn) Rollback() {
+	if t.done {
+		return
+	}
+	t.undoTo(0)
+	t.end()
+}
 
-// Mark is a place in a transaction that [Txn.Undo] returns to.
-type Mark struct{ ops int }
+// end gives back all that the transaction holds.
+func (t *Txn) end() {
+	t.done = true
+	t.status.txn.Store(nil)
+	t.db.store.locks.releaseAll(t)
+	t.held, t.statementLocks, t.savepoints, t.ops = nil, nil, nil, nil
+	t.db.views.release(t.snapshot)
+	t.db.views.release(t.statementView)
+	t.snapshot, t.statementView = nil, nil
+	t.db.collectGarbage()
+}
 
 // Mark returns the current place, for undoing a statement that fails half-way.
-func (t *Txn) Mark() Mark { panic("unfinished") }
+func (t *Txn) Mark() Mark { return Mark{ops: len(t.ops), seq: t.nextSeq()} }
 
 // Undo takes back all changes after m. Locks stay, as for a failed statement.
-func (t *Txn) Undo(m Mark) error { panic("unfinished") }
+func (t *Txn) Undo(m Mark) error {
+	if t.done {
+		return ErrTxnDone
+	}
+	t.undoTo(m.ops)
+	t.db.store.locks.wake(t)
+	return nil
+}
 
 // Savepoint names the current place (SAVE TRANSACTION). A name may be used again;
 // the newest counts.
-func (t *Txn) Savepoint(name string) error { panic("unfinished") }
+func (t *Txn) Savepoint(name string) error {
+	if t.done {
+		return ErrTxnDone
+	}
+	t.savepoints = append(t.savepoints, savepoint{name, t.Mark()})
+	return nil
+}
 
 // RollbackTo takes back all changes after the savepoint and frees the locks taken
 // after it, except conversions and escalations (MS docs, ROLLBACK TRANSACTION). The
-// savepoint stays.
-func (t *Txn) RollbackTo(name string) error { panic("unfinished") }
-
-// LogMarker appends a record of the caller's own to the log, for ReadLog.
-func (t *Txn) LogMarker(table int64, data []byte) (LSN, error) { panic("unfinished") }
-
-// PutMeta stores a document under a key: transactional, versioned, durable. A key
-// that another transaction is changing is waited for.
-func (t *Txn) PutMeta(key string, value []byte) error { panic("unfinished") }
-
-// DeleteMeta removes a document; a missing one is no error.
-func (t *Txn) DeleteMeta(key string) error { panic("unfinished") }
-
-// Meta returns the document of that key: the transaction's own, else the newest
-// committed one (under Snapshot, that of the view). It never waits.
-func (t *Txn) Meta(key string) (value []byte, ok bool) { panic("unfinished") }
-
-// ScanMeta calls f with the documents whose keys begin with prefix, in key order,
-// until f returns false. It sees what Meta sees, at one point in time.
-func (t *Txn) ScanMeta(prefix string, f func(key string, value []byte) bool) { panic("unfinished") }
-
-// LockMode is the mode of a lock.
-type LockMode uint8
-
-// The lock modes, weakest first.
-const (
-	LockNone LockMode = iota
-	LockSchS          // schema stability: every access
-	LockIS
-	LockIX
-	LockS
-	LockU
-	LockSIX
-	LockX
-	LockSchM // schema modification
-)
-
-// LockTable takes a lock on a whole table until the transaction's end.
-func (t *Txn) LockTable(table int64, mode LockMode) error { panic("unfinished") }
-
-// WriteOptions qualifies one write.
-type WriteOptions struct {
-	// Unlogged keeps the change out of ReadLog (tables that nobody captures, the
-	// change tables themselves). It is as durable as others.
-	Unlogged bool
-	// Pair makes an insert the second half of a deferred update: the LSN that
-	// DeleteLSN returned for its delete.
-	Pair LSN
+// savepoint stays, later ones go.
+func (t *Txn) RollbackTo(name string) error {
+	if t.done {
+		return ErrTxnDone
+	}
+	for i, s := range slices.Backward(t.savepoints) {
+		if s.name != name {
+			continue
+		}
+		t.savepoints = t.savepoints[:i+1]
+		t.undoTo(s.mark.ops)
+		t.releaseSince(s.mark.seq)
+		t.db.store.locks.wake(t)
+		return nil
+	}
+	return ErrNoSavepoint
 }
 
-// Insert stores a row and returns its id. The row belongs to the store from then on.
-// Errors: *DuplicateKeyError, *sqltypes.Error 1222 and 1205, *NoTableError.
-func (t *Txn) Insert(table int64, row Row, opts WriteOptions) (RowID, error) { panic("unfinished") }
+// undoTo takes back the changes after the first n, newest first.
+func (t *Txn) undoTo(n int) {
+	for i := len(t.ops) - 1; i >= n; i-- {
+		t.ops[i].undo(t.db)
+	}
+	clear(t.ops[n:])
+	t.ops = t.ops[:n]
+	t.changes.Store(int64(n))
+}
 
-// Update replaces a row. Errors as Insert's, 3960 under Snapshot, ErrRowNotFound.
-func (t *Txn) Update(table int64, id RowID, row Row, opts WriteOptions) error { panic("unfinished") }
+// addOp notes a change that is done.
+func (t *Txn) addOp(o op) {
+	t.ops = append(t.ops, o)
+	t.changes.Store(int64(len(t.ops)))
+}
 
-// Delete removes a row and returns the LSN of the log record (for WriteOptions.Pair).
-func (t *Txn) Delete(table int64, id RowID, opts WriteOptions) (LSN, error) { panic("unfinished") }
-
-// CreateTable makes an empty table. All DDL locks the table against every other
-// access until the transaction's end, and is undone by a rollback.
-func (t *Txn) CreateTable(def TableDef) error { panic("unfinished") }
-
-// AlterTable gives a table new columns and indexes; rewrite makes the new row of an
-// old one (nil: rows stay). Row ids stay. Snapshots taken before cannot read the
-// table any more (3961).
-func (t *Txn) AlterTable(def TableDef, rewrite func(Row) (Row, error)) error { panic("unfinished") }
-
-// TruncateTable removes all rows without logging them.
-func (t *Txn) TruncateTable(table int64) error { panic("unfinished") }
-
-// DropTable removes a table.
-func (t *Txn) DropTable(table int64) error { panic("unfinished") }
-
-// CreateIndex adds an index; *DuplicateKeyError if a unique one meets equal keys.
-func (t *Txn) CreateIndex(table int64, def IndexDef) error { panic("unfinished") }
-
-// DropIndex removes an index; without its clustered index a table is a heap.
-func (t *Txn) DropIndex(table int64, index int) error { panic("unfinished") }
-
-// TableDef returns a table's definition as the transaction sees it.
-func (t *Txn) TableDef(table int64) (TableDef, error) { panic("unfinished") }
+// nextLSN returns the LSN of the transaction's next record, of about that many bytes.
+func (t *Txn) nextLSN(size int) LSN {
+	if t.beginLSN.IsZero() {
+		t.beginLSN = t.db.lsns.next(beginRecordSize)
+		t.beginTime = t.db.store.now()
+	}
+	return t.db.lsns.next(size)
+}

@@ -1,0 +1,63 @@
+package storage
+
+// findCycle returns the waits of a deadlock that w is part of, nil if there is none.
+// lockManager.mu is held.
+func (m *lockManager) findCycle(w *waiter) []*waiter {
+	m.searches++
+	return m.search(w, w, nil)
+}
+
+// search follows the waits from at depth first; path holds the waits before it.
+func (m *lockManager) search(start, at *waiter, path []*waiter) []*waiter {
+	path = append(path, at)
+	var cycle []*waiter
+	m.blockers(at, func(g *waitGroup) bool {
+		switch {
+		case g == start.txn.group:
+			cycle = path
+		case g.waiting != nil && g.visited != m.searches:
+			g.visited = m.searches
+			cycle = m.search(start, g.waiting, path)
+		}
+		return cycle == nil
+	})
+	return cycle
+}
+
+// blockers calls f with each group that w waits for, until f returns false.
+func (m *lockManager) blockers(w *waiter, f func(*waitGroup) bool) {
+	if w.target != nil {
+		f(w.target.group)
+		return
+	}
+	q := m.locks[w.res]
+	for _, g := range q.granted {
+		if g.txn != w.txn && !w.mode.compatibleWith(g.mode) && !f(g.txn.group) {
+			return
+		}
+	}
+	for _, ahead := range q.waiting {
+		if ahead == w || !f(ahead.txn.group) {
+			return
+		}
+	}
+}
+
+// chooseVictim returns the wait whose transaction is rolled back: the lowest deadlock
+// priority, then the least to undo (MS docs, "Deadlocks guide"), then the newest.
+func chooseVictim(cycle []*waiter) *waiter {
+	victim := cycle[0]
+	for _, w := range cycle[1:] {
+		a, b := w.txn, victim.txn
+		if a.opts.DeadlockPriority != b.opts.DeadlockPriority {
+			if a.opts.DeadlockPriority < b.opts.DeadlockPriority {
+				victim = w
+			}
+			continue
+		}
+		if changes := a.changes.Load() - b.changes.Load(); changes < 0 || changes == 0 && a.id > b.id {
+			victim = w
+		}
+	}
+	return victim
+}

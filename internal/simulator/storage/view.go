@@ -1,0 +1,75 @@
+package storage
+
+import "sync"
+
+// viewRef is a registered point in time, whose versions are kept.
+type viewRef struct{ at uint64 }
+
+// views knows the open views of a database. mu is a leaf.
+type views struct {
+	mu   sync.Mutex
+	open map[*viewRef]struct{}
+	// visible is the time of the newest commit.
+	visible uint64
+}
+
+// take opens a view of all that is committed now.
+func (v *views) take() *viewRef {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ref := &viewRef{at: v.visible}
+	v.open[ref] = struct{}{}
+	return ref
+}
+
+// release closes a view; nil is none.
+func (v *views) release(ref *viewRef) {
+	if ref == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.open, ref)
+}
+
+// publish makes the commit of that time part of later views.
+func (v *views) publish(at uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.visible = at
+}
+
+// now returns the time of the newest commit.
+func (v *views) now() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.visible
+}
+
+// oldest returns the time that no open or later view is before.
+func (v *views) oldest() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	oldest := v.visible
+	for ref := range v.open {
+		oldest = min(oldest, ref.at)
+	}
+	return oldest
+}
+
+// snapshotView returns the transaction's view under Snapshot isolation, which begins
+// with the first access to data.
+func (t *Txn) snapshotView() *viewRef {
+	if t.snapshot == nil {
+		t.snapshot = t.db.views.take()
+	}
+	return t.snapshot
+}
+
+// readCommittedView returns the statement's view under READ_COMMITTED_SNAPSHOT.
+func (t *Txn) readCommittedView() *viewRef {
+	if t.statementView == nil {
+		t.statementView = t.db.views.take()
+	}
+	return t.statementView
+}
