@@ -12,54 +12,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
-// Options are the settings that all encoders of an input share.
-type Options struct {
-	TopicPrefix string
-	// KeySchemas and ValueSchemas wrap keys and values in schema and payload.
-	KeySchemas, ValueSchemas bool
-	// Tombstones follow deletes of tables with a key.
-	Tombstones bool
-	// Structured fills ValueStructured and KeyStructured instead of Value.
-	Structured bool
-	// Modes choose the forms of values; schema.DefaultModes if zero.
-	Modes schema.Modes
-	// Now is the connector's clock, for the envelope's ts_ms; time.Now if nil.
-	Now func() time.Time
-	// OnNull is told of each NULL in a NOT NULL column, which is emitted as
-	// null; nil if nobody asks.
-	OnNull func(NullNotice)
-}
-
-// NullNotice reports a NULL that CDC recorded in a NOT NULL column.
-type NullNotice struct {
-	Table    *schema.Table
-	Column   string
-	Position lsn.Position
-	// First is set on the first of the column, which made the field optional
-	// and so changed the table's schema.
-	First bool
-}
-
-// Change is one row to encode. Rows hold one driver value for each column of
-// the encoder's table; they are not kept, but in structured mode the values
-// in them may be.
-type Change struct {
-	// Op is one of the operations: read and create have After only, delete has
-	// Before only, update has both.
-	Op            string
-	Before, After []driver.Value
-	// UpdateMask is __$update_mask of an update; nil for other operations.
-	UpdateMask []byte
-	// Position is that of the first message; those that follow from the same
-	// row have the following ordinals.
-	Position             lsn.Position
-	CommitLSN, ChangeLSN lsn.LSN // zero: null
-	SourceTime           time.Time
-	Serial               int64  // event_serial_no; zero: null
-	Snapshot             string // marker of a snapshot row; empty while streaming
-	Transaction          TransactionOrder
-}
-
 // maxKeptBuffer bounds the scratch memory that an encoder keeps between rows.
 const maxKeptBuffer = 1 << 20
 
@@ -140,7 +92,7 @@ func (e *Encoder) Omitted() []schema.Omission { return e.plan.Omitted() }
 // key. On an error nothing is appended. A *schema.ValueError is a value that
 // has no exact form in the chosen modes.
 func (e *Encoder) Row(dst *Batch, c Change) error {
-	if err := e.check(&c); err != nil {
+	if err := c.check(len(e.Table().Columns)); err != nil {
 		return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
 	}
 	start := dst.mark()
@@ -160,24 +112,6 @@ func (e *Encoder) Row(dst *Batch, c Change) error {
 			return err
 		}
 	}
-}
-
-// check refuses rows that do not fit the table or the operation.
-func (e *Encoder) check(c *Change) error {
-	before := c.Op == OpUpdate || c.Op == OpDelete
-	after := c.Op == OpUpdate || c.Op == OpCreate || c.Op == OpRead
-	want := len(e.Table().Columns)
-	switch {
-	case !before && !after:
-		return fmt.Errorf("unknown operation %q", c.Op)
-	case before && len(c.Before) != want:
-		return fmt.Errorf("the row before has %d values, the table %d columns", len(c.Before), want)
-	case after && len(c.After) != want:
-		return fmt.Errorf("the row after has %d values, the table %d columns", len(c.After), want)
-	case c.SourceTime.IsZero():
-		return errors.New("the source time is missing")
-	}
-	return nil
 }
 
 func (e *Encoder) row(dst *Batch, c *Change) error {
