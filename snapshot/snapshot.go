@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,6 +31,15 @@ type Table struct {
 	Shape *schema.Table
 }
 
+// Defaults of [Options].
+const (
+	DefaultFetchSize    = 2000
+	DefaultMaxBatchSize = 2048
+	DefaultMaxBytes     = 64 << 20
+	DefaultLockTimeout  = 10 * time.Second
+	DefaultPollInterval = 500 * time.Millisecond
+)
+
 // Options are the settings of a [Snapshotter].
 type Options struct {
 	// Tables are read in this order.
@@ -37,14 +47,39 @@ type Options struct {
 	Isolation Isolation // zero: auto
 	// Encoder makes the encoder of a table version.
 	Encoder      func(*schema.Table) (*event.Encoder, error)
-	FetchSize    int           // rows a page; zero: 2000
-	MaxBatchSize int           // events a batch; zero: 2048
-	MaxBytes     int           // of rows read and not emitted; zero: 64 MiB
-	LockTimeout  time.Duration // zero: 10 s
-	// PollInterval paces waiting for the first LSN; zero: 500 ms.
+	FetchSize    int           // rows a page; zero: DefaultFetchSize
+	MaxBatchSize int           // events a batch; zero: DefaultMaxBatchSize
+	MaxBytes     int           // of rows read and not emitted; zero: DefaultMaxBytes
+	LockTimeout  time.Duration // of one attempt to read a page; zero: DefaultLockTimeout
+	// PollInterval paces waiting for the first LSN; zero: DefaultPollInterval.
 	PollInterval time.Duration
 	// Logger takes what changed, never each retry; nil discards.
 	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Isolation == "" {
+		o.Isolation = IsolationAuto
+	}
+	if o.FetchSize <= 0 {
+		o.FetchSize = DefaultFetchSize
+	}
+	if o.MaxBatchSize <= 0 {
+		o.MaxBatchSize = DefaultMaxBatchSize
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = DefaultLockTimeout
+	}
+	if o.PollInterval <= 0 {
+		o.PollInterval = DefaultPollInterval
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // Sink takes the rows.
@@ -58,45 +93,105 @@ type Sink interface {
 	Emit(ctx context.Context, b *event.Batch, p *Progress) error
 }
 
-// Progress says how far a snapshot has come. It does not change once made.
-type Progress struct {
-	// Start is the LSN at which the stream begins: everything after it.
-	Start lsn.LSN `json:"start"`
-	// NextOrdinal is the first ordinal that no row has had.
-	NextOrdinal uint64 `json:"next_ordinal"`
-	// Done is set when all tables are.
-	Done bool `json:"done"`
-	// Tables holds the tables begun, by schema.table, each part quoted.
-	Tables map[string]TableProgress `json:"tables,omitempty"`
+// Source is the connection to read from: a *sqlserver.Conn, and in tests
+// whatever plays one.
+type Source interface {
+	Facts(ctx context.Context) (sqlserver.Facts, error)
+	MaxLSN(ctx context.Context) (lsn.LSN, error)
+	Now(ctx context.Context) (time.Time, error)
+	SetLockTimeout(ctx context.Context, d time.Duration) error
+	Begin(ctx context.Context, level sqlserver.Isolation) error
+	End(ctx context.Context) error
+	ReadRows(ctx context.Context, r *sqlserver.TableReader, after []string, limit, maxBytes int) (sqlserver.RowPage, error)
+	ScanRows(ctx context.Context, r *sqlserver.TableReader, limit, maxBytes int, f func(sqlserver.RowPage) error) error
 }
 
-// TableProgress says how far a table has come.
-type TableProgress struct {
-	Done bool `json:"done"`
-	// ObjectID tells the table from one made later under its name.
-	ObjectID int32 `json:"object_id"`
-	// Key is the definition of the paging key. A key that has changed since
-	// makes After worthless.
-	Key string `json:"key,omitempty"`
-	// After is the key of the last row acknowledged, in the forms of
-	// sqlserver.KeyColumn; empty when none was.
-	After []string `json:"after,omitempty"`
-}
-
-// Position returns where the stream begins once the snapshot is done.
-func (p *Progress) Position() lsn.Position { return lsn.EndOf(p.Start) }
+var _ Source = (*sqlserver.Conn)(nil)
 
 // Snapshotter reads a snapshot. It is not safe for concurrent use.
-type Snapshotter struct{}
+type Snapshotter struct {
+	src      Source
+	opts     Options
+	progress *Progress
+}
 
 // New returns a snapshotter that begins anew, or from a stored progress if
 // there is one.
-func New(src Source, opts Options, progress *Progress) *Snapshotter { panic("unwritten") }
+func New(src Source, opts Options, progress *Progress) *Snapshotter {
+	if progress == nil {
+		progress = &Progress{}
+	}
+	return &Snapshotter{src: src, opts: opts.withDefaults(), progress: progress}
+}
 
-// Source is the connection to read from: a *sqlserver.Conn, and in tests
-// whatever plays one.
-type Source interface{}
+// Run reads the snapshot to its end; it leaves the connection without a
+// transaction. To follow an error, make a new Snapshotter from the last
+// progress acknowledged.
+func (s *Snapshotter) Run(ctx context.Context, sink Sink) error {
+	if s.progress.Done {
+		return nil
+	}
+	level, err := s.isolation(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	out, err := newEmitter(ctx, sink, s.opts, s.progress)
+	if err != nil {
+		return err
+	}
+	in := newReading(s.src, s.opts, s.progress, level)
+	return in.run(ctx, out)
+}
 
-// Run reads the snapshot to its end and closes nothing. An error may be
-// followed by a new Snapshotter with the last progress acknowledged.
-func (s *Snapshotter) Run(ctx context.Context, sink Sink) error { panic("unwritten") }
+// isolation decides how rows are read.
+func (s *Snapshotter) isolation(ctx context.Context) (sqlserver.Isolation, error) {
+	if s.opts.Isolation == IsolationReadCommitted {
+		return sqlserver.ReadCommitted, nil
+	}
+	facts, err := s.src.Facts(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case facts.SnapshotAllowed:
+		return sqlserver.Snapshot, nil
+	case s.opts.Isolation == IsolationSnapshot:
+		return "", sqlserver.SnapshotNotAllowed(facts.Database, nil)
+	default:
+		s.opts.Logger.Info("snapshot isolation is not allowed: reading committed rows, not one point in time",
+			"database", facts.Database)
+		return sqlserver.ReadCommitted, nil
+	}
+}
+
+// begin takes the LSN at which the stream will begin, before the first row is
+// read, and waits until there is one.
+func (s *Snapshotter) begin(ctx context.Context) error {
+	if !s.progress.Start.IsZero() {
+		s.opts.Logger.Info("resuming the snapshot: it is no longer one point in time", "start_lsn", s.progress.Start.String())
+		return nil
+	}
+	for said := false; ; said = true {
+		start, err := s.src.MaxLSN(ctx)
+		if err != nil {
+			return err
+		}
+		if !start.IsZero() {
+			s.progress = s.progress.clone()
+			s.progress.Start = start
+			return nil
+		}
+		if !said {
+			s.opts.Logger.Warn("no LSN captured yet: waiting for the capture job, which SQL Server Agent runs")
+		}
+		timer := time.NewTimer(s.opts.PollInterval)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("waiting for the first LSN: %w", context.Cause(ctx))
+		}
+	}
+}

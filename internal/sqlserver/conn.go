@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
@@ -96,6 +98,19 @@ func (c *Conn) Begin(ctx context.Context, level Isolation) error {
 // makes no difference, and one that the server has ended already is none.
 func (c *Conn) End(ctx context.Context) error {
 	return c.Exec(ctx, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;")
+}
+
+// NoLockTimeout waits for locks without end, as connections do at first.
+const NoLockTimeout time.Duration = -1
+
+// SetLockTimeout bounds the wait for each lock of the statements to come.
+// Source: MS docs, SET LOCK_TIMEOUT (milliseconds, -1 for no limit).
+func (c *Conn) SetLockTimeout(ctx context.Context, d time.Duration) error {
+	ms := d.Milliseconds()
+	if d < 0 {
+		ms = -1
+	}
+	return c.Exec(ctx, "SET LOCK_TIMEOUT "+strconv.FormatInt(ms, 10))
 }
 
 // failed turns what the driver says of a statement into the reason, and gives

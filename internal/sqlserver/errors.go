@@ -222,3 +222,10 @@ func cdcDisabled(database string, err error) error {
 	return NewProblem(ReasonCDCDisabled, fmt.Sprintf("change data capture is off in database %q", database),
 		"run EXEC sys.sp_cdc_enable_db in it", err)
 }
+
+// SnapshotNotAllowed is the problem of a database that does not allow snapshot
+// isolation; err is what it came from, or nil.
+func SnapshotNotAllowed(database string, err error) error {
+	return NewProblem(ReasonSnapshotIsolation, fmt.Sprintf("snapshot isolation is not allowed in database %q", database),
+		"run ALTER DATABASE "+Quote(database)+" SET ALLOW_SNAPSHOT_ISOLATION ON, or set snapshot_isolation_mode to auto or read_committed", err)
+}

@@ -121,7 +121,10 @@ func (c *Conn) MaxLSN(ctx context.Context) (lsn.LSN, error) {
 
 // ChangedReader holds the statement that tells which of a set of instances
 // have changes. It is immutable.
-type ChangedReader struct{ text string }
+type ChangedReader struct {
+	instances []*CaptureInstance
+	text      string
+}
 
 // NewChangedReader prepares asking for the instances given.
 func NewChangedReader(instances []*CaptureInstance) *ChangedReader {
@@ -130,8 +133,11 @@ func NewChangedReader(instances []*CaptureInstance) *ChangedReader {
 		parts[i] = "SELECT " + strconv.Itoa(i) + " WHERE EXISTS (SELECT 1 FROM [cdc]." + Quote(ci.ChangeTable) +
 			" WHERE [__$start_lsn] >= @p1 AND [__$start_lsn] <= @p2)"
 	}
-	return &ChangedReader{text: strings.Join(parts, " UNION ALL ")}
+	return &ChangedReader{instances: instances, text: strings.Join(parts, " UNION ALL ")}
 }
+
+// Instances returns the set.
+func (r *ChangedReader) Instances() []*CaptureInstance { return r.instances }
 
 // Changed returns which instances have changes in a range of commit LSNs, both
 // ends included, as indexes into the set.

@@ -14,6 +14,7 @@ import (
 // TableReader holds the statements that read a source table, whose texts never
 // change. It is immutable.
 type TableReader struct {
+	table   *schema.Table
 	key     []KeyColumn
 	keyAt   []int // where each key column's carrier stands in a row
 	width   int   // values of the shape, at the front of a row
@@ -26,7 +27,7 @@ type TableReader struct {
 // NewTableReader prepares reading a table in the shape given. Columns that the
 // table no longer has are read as NULL; they are told by their column_id.
 func NewTableReader(t *Table, shape *schema.Table) *TableReader {
-	r := &TableReader{key: t.PageKey, width: len(shape.Columns)}
+	r := &TableReader{table: t.Source, key: t.PageKey, width: len(shape.Columns)}
 	list := make([]string, 0, len(shape.Columns)+len(r.key))
 	for _, col := range shape.Columns {
 		if now := t.column(col.ID); now != nil {
@@ -124,6 +125,23 @@ func (r *TableReader) within(level int) string {
 // Paged reports whether the table can be read in pages.
 func (r *TableReader) Paged() bool { return len(r.key) > 0 }
 
+// Table returns the table that is read.
+func (r *TableReader) Table() *schema.Table { return r.table }
+
+// explain gives a refused read its remedy.
+func (r *TableReader) explain(err error) error {
+	switch {
+	case HasNumber(err, errSnapshotOff):
+		return SnapshotNotAllowed(r.table.Database, err)
+	case Classify(err) == ClassPermission:
+		object := Quote(r.table.Schema) + "." + Quote(r.table.Name)
+		return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
+			"run GRANT SELECT ON "+object+" TO the login's user", err)
+	default:
+		return err
+	}
+}
+
 // Values returns the values of the shape in a row.
 func (r *TableReader) Values(row []driver.Value) []driver.Value { return row[:r.width] }
 
@@ -166,7 +184,7 @@ func (c *Conn) ReadRows(ctx context.Context, r *TableReader, after []string, lim
 	}
 	rows, err := c.Query(ctx, text, args...)
 	if err != nil {
-		return RowPage{}, fmt.Errorf("reading page: %w", err)
+		return RowPage{}, fmt.Errorf("reading page: %w", r.explain(err))
 	}
 	defer rows.Close()
 	page := newPageBuffer(r.columns, maxBytes)
@@ -177,44 +195,41 @@ func (c *Conn) ReadRows(ctx context.Context, r *TableReader, after []string, lim
 	}
 	cut := page.full()
 	if err := rows.Close(); err != nil {
-		return RowPage{}, fmt.Errorf("reading page: %w", err)
+		return RowPage{}, fmt.Errorf("reading page: %w", r.explain(err))
 	}
 	return RowPage{Rows: page.rows, End: !cut && len(page.rows) < limit}, nil
 }
 
-// RowScan reads a whole table in one statement, in no order.
-type RowScan struct {
-	rows   *Rows
-	reader *TableReader
-}
-
-// Scan begins to read a whole table. The connection serves nothing else until
-// the scan is closed.
-func (c *Conn) Scan(ctx context.Context, r *TableReader) (*RowScan, error) {
+// ScanRows reads a whole table in one statement, in no order, and calls f with
+// every run of rows: at most limit, or with the row that makes it hold
+// maxBytes. The statement stays open while f runs. The last run has End set
+// and may be empty.
+func (c *Conn) ScanRows(ctx context.Context, r *TableReader, limit, maxBytes int, f func(RowPage) error) error {
 	rows, err := c.Query(ctx, r.scan)
 	if err != nil {
-		return nil, fmt.Errorf("scanning table: %w", err)
+		return fmt.Errorf("scanning table: %w", r.explain(err))
 	}
-	return &RowScan{rows: rows, reader: r}, nil
-}
-
-// Next reads the next rows of the scan, at most limit or maxBytes.
-func (s *RowScan) Next(limit, maxBytes int) (RowPage, error) {
-	page := newPageBuffer(s.reader.columns, maxBytes)
-	for len(page.rows) < limit && !page.full() {
-		if !s.rows.Next(page.slot()) {
-			if err := s.rows.Close(); err != nil {
-				return RowPage{}, fmt.Errorf("scanning table: %w", err)
+	defer rows.Close()
+	for end := false; !end; {
+		page := newPageBuffer(r.columns, maxBytes)
+		for len(page.rows) < limit && !page.full() && !end {
+			if rows.Next(page.slot()) {
+				page.keep()
+			} else {
+				end = true
 			}
-			return RowPage{Rows: page.rows, End: true}, nil
 		}
-		page.keep()
+		if end {
+			if err := rows.Close(); err != nil {
+				return fmt.Errorf("scanning table: %w", r.explain(err))
+			}
+		}
+		if err := f(RowPage{Rows: page.rows, End: end}); err != nil {
+			return err
+		}
 	}
-	return RowPage{Rows: page.rows}, nil
+	return nil
 }
-
-// Close ends the scan.
-func (s *RowScan) Close() error { return s.rows.Close() }
 
 // Now returns the server's clock, to the 100 ns.
 func (c *Conn) Now(ctx context.Context) (time.Time, error) {

@@ -1,0 +1,198 @@
+package snapshot
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// ordinalBlock is how many ordinals are reserved at a time: more than any
+// snapshot has rows, so that one save at the beginning is enough, and few
+// enough for 16 million beginnings.
+const ordinalBlock = 1 << 40
+
+// reasonEvent is the reason of a row that no event can hold, as in the stream.
+const reasonEvent = "event"
+
+// batchBytes ends a batch of large events before it has its number.
+const batchBytes = 4 << 20
+
+// emitter turns rows into events. It holds one row back, because whether a row
+// is the last of its table, or of all, shows only with what follows.
+type emitter struct {
+	sink     Sink
+	opts     Options
+	progress *Progress // what holds once everything emitted is acknowledged
+	encoders map[int]*event.Encoder
+
+	ordinal uint64 // of the next row
+	batch   *event.Batch
+	held    *heldRow
+}
+
+// heldRow is a row whose marker is not known yet.
+type heldRow struct {
+	table  int
+	first  bool
+	last   bool // of its table
+	at     time.Time
+	reader *sqlserver.TableReader
+	row    []driver.Value
+}
+
+// newEmitter reserves ordinals before anything can be emitted.
+func newEmitter(ctx context.Context, sink Sink, opts Options, progress *Progress) (*emitter, error) {
+	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, batch: &event.Batch{}}
+	return e, e.reserve(ctx)
+}
+
+// reserve stores that a block of ordinals is taken.
+func (e *emitter) reserve(ctx context.Context) error {
+	next := e.progress.clone()
+	e.ordinal = next.NextOrdinal
+	next.NextOrdinal += ordinalBlock
+	e.progress = next
+	if err := e.sink.Save(ctx, next.clone()); err != nil {
+		return fmt.Errorf("storing the beginning of the snapshot: %w", err)
+	}
+	return nil
+}
+
+// drain emits chunks until there are no more.
+func (e *emitter) drain(ctx context.Context, chunks <-chan chunk) error {
+	for {
+		select {
+		case c, ok := <-chunks:
+			if !ok {
+				return nil
+			}
+			if err := e.take(ctx, c); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// take emits a chunk's rows but for the last.
+func (e *emitter) take(ctx context.Context, c chunk) error {
+	for i, row := range c.rows {
+		if err := e.release(ctx, false); err != nil {
+			return err
+		}
+		e.held = &heldRow{table: c.table, first: c.first && i == 0, at: c.at, reader: c.reader, row: row}
+	}
+	switch {
+	case !c.end:
+	case e.held != nil && e.held.table == c.table:
+		e.held.last = true
+	default:
+		// The table is empty, or what is left of it is.
+		e.finishTable(c.table)
+	}
+	return nil
+}
+
+// finish emits what is held and says that the snapshot is done.
+func (e *emitter) finish(ctx context.Context) error {
+	if err := e.release(ctx, true); err != nil {
+		return err
+	}
+	e.progress = e.progress.clone()
+	e.progress.Done = true
+	return e.emit(ctx)
+}
+
+// release encodes the held row, if any. Final says that no row of any table
+// follows.
+func (e *emitter) release(ctx context.Context, final bool) error {
+	held := e.held
+	if held == nil {
+		return nil
+	}
+	e.held = nil
+	if e.ordinal == e.progress.NextOrdinal {
+		if err := e.reserve(ctx); err != nil {
+			return err
+		}
+	}
+	encoder, err := e.encoder(held.table)
+	if err != nil {
+		return err
+	}
+	at := place{firstTable: held.table == 0, firstRow: held.first, lastRow: held.last, last: final}
+	err = encoder.Row(e.batch, event.Change{
+		Op: event.OpRead, After: held.reader.Values(held.row),
+		Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+		CommitLSN: e.progress.Start, SourceTime: held.at, Snapshot: at.marker(),
+	})
+	if err != nil {
+		return sqlserver.NewProblem(reasonEvent, fmt.Sprintf("a row of %s cannot become an event", encoder.Table().ID()),
+			"correct the row, or choose modes that can write the value", err)
+	}
+	e.ordinal++
+	if held.last {
+		e.finishTable(held.table)
+	}
+	if !final && (len(e.batch.Messages) >= e.opts.MaxBatchSize || e.batch.Bytes() >= batchBytes) {
+		if err := e.reached(held); err != nil {
+			return err
+		}
+		return e.emit(ctx)
+	}
+	return nil
+}
+
+// reached notes the key of the last row emitted.
+func (e *emitter) reached(held *heldRow) error {
+	if held.last || !held.reader.Paged() {
+		return nil
+	}
+	after, err := held.reader.Key(held.row)
+	if err != nil {
+		return err
+	}
+	t := e.opts.Tables[held.table]
+	progress := t.blank()
+	progress.After = after
+	e.set(t, progress)
+	return nil
+}
+
+// finishTable notes that a table's last row has been encoded.
+func (e *emitter) finishTable(i int) {
+	progress := e.opts.Tables[i].blank()
+	progress.Done = true
+	e.set(e.opts.Tables[i], progress)
+}
+
+func (e *emitter) set(t Table, p TableProgress) {
+	e.progress = e.progress.clone()
+	e.progress.Tables[t.key()] = p
+}
+
+// emit hands over the batch with the progress reached.
+func (e *emitter) emit(ctx context.Context) error {
+	batch := e.batch
+	e.batch = &event.Batch{}
+	return e.sink.Emit(ctx, batch, e.progress)
+}
+
+func (e *emitter) encoder(table int) (*event.Encoder, error) {
+	if enc := e.encoders[table]; enc != nil {
+		return enc, nil
+	}
+	shape := e.opts.Tables[table].Shape
+	enc, err := e.opts.Encoder(shape)
+	if err != nil {
+		return nil, fmt.Errorf("preparing table %s: %w", shape.ID(), err)
+	}
+	e.encoders[table] = enc
+	return enc, nil
+}

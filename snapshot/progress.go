@@ -1,0 +1,77 @@
+package snapshot
+
+import (
+	"maps"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// Progress says how far a snapshot has come. It does not change once made.
+type Progress struct {
+	// Start is the LSN at which the stream begins: everything after it.
+	Start lsn.LSN `json:"start"`
+	// NextOrdinal is the first ordinal that no row has had: ordinals are
+	// reserved in blocks before they are used.
+	NextOrdinal uint64 `json:"next_ordinal"`
+	// Done is set when all tables are.
+	Done bool `json:"done"`
+	// Tables holds the tables begun, by [schema].[table].
+	Tables map[string]TableProgress `json:"tables,omitempty"`
+}
+
+// TableProgress says how far a table has come.
+type TableProgress struct {
+	Done bool `json:"done"`
+	// ObjectID tells the table from one made later under its name.
+	ObjectID int32 `json:"object_id"`
+	// Key is the definition of the paging key. Under another one After is
+	// worthless.
+	Key string `json:"key,omitempty"`
+	// After is the key of the last row acknowledged, one text per column as
+	// sqlserver.TableReader makes it; empty when there is none.
+	After []string `json:"after,omitempty"`
+}
+
+// Position returns where the stream begins once the snapshot is done.
+func (p *Progress) Position() lsn.Position { return lsn.EndOf(p.Start) }
+
+// clone returns a copy that may be changed.
+func (p *Progress) clone() *Progress {
+	next := *p
+	next.Tables = maps.Clone(p.Tables)
+	if next.Tables == nil {
+		next.Tables = map[string]TableProgress{}
+	}
+	return &next
+}
+
+// key is a table's name among the tables of a progress.
+func (t Table) key() string {
+	return sqlserver.Quote(t.Source.Source.Schema) + "." + sqlserver.Quote(t.Source.Source.Name)
+}
+
+// blank is the progress of a table of which nothing has been read.
+func (t Table) blank() TableProgress {
+	return TableProgress{ObjectID: t.Source.ObjectID, Key: sqlserver.KeyDefinition(t.Source.PageKey)}
+}
+
+// resume decides from where a table is read, given a stored progress: done,
+// after a key, or from its beginning, with the reason if something was stored
+// that is of no use.
+func (t Table) resume(p *Progress) (from TableProgress, reason string) {
+	fresh := t.blank()
+	stored, ok := p.Tables[t.key()]
+	switch {
+	case !ok:
+		return fresh, ""
+	case stored.ObjectID != fresh.ObjectID:
+		return fresh, "the table was made anew since"
+	case stored.Done:
+		return stored, ""
+	case len(stored.After) > 0 && stored.Key != fresh.Key:
+		return fresh, "its key has changed since"
+	default:
+		return stored, ""
+	}
+}

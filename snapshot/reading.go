@@ -1,0 +1,188 @@
+package snapshot
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+// chunk is what the reading half hands to the emitting half: rows of a table,
+// in order, or its end.
+type chunk struct {
+	table  int // index into Options.Tables
+	reader *sqlserver.TableReader
+	at     time.Time // the server's clock when the table was begun
+	first  bool      // the rows begin the table
+	rows   [][]driver.Value
+	end    bool // no rows of the table follow
+}
+
+// reading reads the tables one page ahead of what is being emitted.
+type reading struct {
+	src      Source
+	opts     Options
+	progress *Progress
+	tx       transaction
+	chunks   chan chunk
+}
+
+func newReading(src Source, opts Options, progress *Progress, level sqlserver.Isolation) *reading {
+	return &reading{
+		src: src, opts: opts, progress: progress,
+		tx:     transaction{src: src, level: level, logger: opts.Logger},
+		chunks: make(chan chunk),
+	}
+}
+
+// run reads all tables into an emitter.
+func (r *reading) run(ctx context.Context, out *emitter) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		wait    sync.WaitGroup
+		readErr error
+	)
+	wait.Go(func() {
+		defer close(r.chunks)
+		if readErr = r.tables(ctx); readErr != nil {
+			cancel(readErr)
+		}
+	})
+	emitErr := out.drain(ctx, r.chunks)
+	if emitErr != nil {
+		cancel(emitErr)
+	}
+	wait.Wait()
+	// Whoever failed first made the other fail too.
+	if readErr != nil && (emitErr == nil || errors.Is(emitErr, readErr)) {
+		return readErr
+	}
+	if emitErr != nil {
+		return emitErr
+	}
+	return out.finish(ctx)
+}
+
+// tables reads every table that is not done.
+func (r *reading) tables(ctx context.Context) (err error) {
+	if err := r.src.SetLockTimeout(ctx, r.opts.LockTimeout); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, r.tx.end(ctx))
+		if err == nil {
+			err = r.src.SetLockTimeout(ctx, sqlserver.NoLockTimeout)
+		}
+	}()
+	for i, t := range r.opts.Tables {
+		from, reason := t.resume(r.progress)
+		if reason != "" {
+			r.opts.Logger.Warn("reading the table again from its beginning", "table", t.Shape.ID().String(), "reason", reason)
+		}
+		if from.Done {
+			continue
+		}
+		if err := r.table(ctx, i, from.After); err != nil {
+			return fmt.Errorf("reading snapshot of %s: %w", t.Shape.ID(), err)
+		}
+	}
+	return nil
+}
+
+// table reads one table, by pages after a key or in one scan.
+func (r *reading) table(ctx context.Context, i int, after []string) error {
+	t := r.opts.Tables[i]
+	now, err := r.src.Now(ctx)
+	if err != nil {
+		return err
+	}
+	c := chunk{table: i, reader: sqlserver.NewTableReader(t.Source, t.Shape), at: now, first: len(after) == 0}
+	if !c.reader.Paged() {
+		return r.scan(ctx, c)
+	}
+	for !c.end {
+		page, err := r.page(ctx, c.reader, after)
+		if err != nil {
+			return err
+		}
+		c.rows, c.end = page.Rows, page.End
+		if n := len(page.Rows); n > 0 {
+			if after, err = c.reader.Key(page.Rows[n-1]); err != nil {
+				return err
+			}
+		}
+		if err := r.send(ctx, c); err != nil {
+			return err
+		}
+		c.first = c.first && len(page.Rows) == 0
+	}
+	return nil
+}
+
+// page reads one page, again if a lock or another transaction was in the way.
+func (r *reading) page(ctx context.Context, reader *sqlserver.TableReader, after []string) (sqlserver.RowPage, error) {
+	var page sqlserver.RowPage
+	err := sqlserver.Retry(ctx, func() error {
+		if err := r.tx.ensure(ctx); err != nil {
+			return err
+		}
+		var err error
+		page, err = r.src.ReadRows(ctx, reader, after, r.opts.FetchSize, r.pageBytes())
+		if sqlserver.Classify(err) == sqlserver.ClassRetry {
+			// The server may have ended the transaction, or will not let it go
+			// on.
+			return errors.Join(err, r.tx.end(ctx))
+		}
+		return err
+	})
+	return page, err
+}
+
+// scan reads a table without a key in one statement. It stays open while the
+// output is slow: there is no way to go on in the middle.
+func (r *reading) scan(ctx context.Context, c chunk) error {
+	if err := r.tx.ensure(ctx); err != nil {
+		return err
+	}
+	return r.src.ScanRows(ctx, c.reader, r.opts.FetchSize, r.pageBytes(), func(page sqlserver.RowPage) error {
+		c.rows, c.end = page.Rows, page.End
+		select {
+		case r.chunks <- c:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		c.first = c.first && len(page.Rows) == 0
+		return nil
+	})
+}
+
+// pageBytes bounds a page: one is being emitted while the next is read.
+func (r *reading) pageBytes() int { return max(1, r.opts.MaxBytes/2) }
+
+// send hands over a chunk. When the output takes nothing for too long, the
+// transaction is closed meanwhile.
+func (r *reading) send(ctx context.Context, c chunk) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case r.chunks <- c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	if err := r.tx.end(ctx); err != nil {
+		return err
+	}
+	select {
+	case r.chunks <- c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
