@@ -22,7 +22,7 @@ const (
 )
 
 // Bytes returns the bytes that keys and values of the batch hold, for limits
-// on memory.
+// on memory. Of structured values it is an estimate.
 func (b *Batch) Bytes() int { return b.bytes }
 
 // put copies p into the arena.

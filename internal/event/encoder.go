@@ -240,6 +240,7 @@ func (e *Encoder) encode(dst *Batch, m *Message, p *part, o *origin) (err error)
 		if err := e.encodeStructured(m, p, keyRow, o, now); err != nil {
 			return err
 		}
+		dst.bytes += rowSize(p.before) + rowSize(p.after)
 	} else {
 		if buf, err = e.appendEnvelope(append(buf, e.value.open...), p, o, now); err != nil {
 			return err
@@ -271,6 +272,21 @@ func (e *Encoder) encodeStructured(m *Message, p *part, keyRow []driver.Value, o
 	}
 	m.ValueStructured = e.value.wrap(value)
 	return nil
+}
+
+// rowSize estimates the memory of a row in a structured value.
+func rowSize(row []driver.Value) int {
+	const perField = 48 // a name, an interface, its share of the map
+	size := perField * len(row)
+	for _, v := range row {
+		switch v := v.(type) {
+		case string:
+			size += len(v)
+		case []byte:
+			size += len(v)
+		}
+	}
+	return size
 }
 
 // keep remembers the scratch buffer, unless one huge row made it huge.

@@ -270,6 +270,16 @@ func TestDataTopic(t *testing.T) {
 	})
 }
 
+func TestBatch_BytesOfStructuredRows(t *testing.T) {
+	large := john()
+	large[3] = strings.Repeat("x", 100_000)
+	e, err := NewEncoder(customers(), options(structured))
+	require.NoError(t, err)
+	var b Batch
+	require.NoError(t, e.Row(&b, change(OpUpdate, large, large)))
+	assert.Greater(t, b.Bytes(), 200_000)
+}
+
 func TestBatch_Arena(t *testing.T) {
 	var b Batch
 	small, large := b.put([]byte("abc")), b.put(make([]byte, maxChunk))

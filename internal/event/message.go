@@ -61,10 +61,11 @@ type Message struct {
 	// key's JSON without schema.
 	NewKey, OldKey []byte
 
-	// TableRef is the table version; nil for messages of no table.
+	// TableRef is the table version of a change or a tombstone; nil for other
+	// kinds, which have topics of their own.
 	TableRef *schema.Table
 	// RowSchema is the Benthos common schema of the row in the form of
 	// schema.Common.ToAny, shared by all messages of a table version; nil for
-	// messages of no row.
+	// other kinds than changes and tombstones.
 	RowSchema any
 }

@@ -143,7 +143,7 @@ func (s *SchemaChanges) Append(dst *Batch, c SchemaChange) error {
 	return s.control.append(dst, Message{
 		Database: id.Database, Schema: id.Schema, Table: id.Name,
 		Position: c.Position, Snapshot: o.snapshot, SourceTime: c.SourceTime,
-		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial, TableRef: c.Table,
+		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial,
 	}, key, value)
 }
 
