@@ -195,15 +195,20 @@ func (t *weightTable) accent(r rune) uint32 {
 		return accent
 	}
 	// ø has the primary weight of o and no decomposition.
+	if t.letter(r).second != 0 {
+		return 0 // ß equals ss
+	}
 	t.buffer.Reset()
-	own := len(t.primary.KeyFromString(&t.buffer, string(r)))
+	primaries := len(t.primary.KeyFromString(&t.buffer, string(r)))
 	t.buffer.Reset()
 	key := t.accents.KeyFromString(&t.buffer, string(r))
-	var accent uint32
-	for _, b := range key[min(own, len(key)):] {
-		accent = accent<<8 | uint32(b)
+	const separator, plain = 2, 0x20
+	for key = key[min(primaries+separator, len(key)):]; len(key) >= 2; key = key[2:] {
+		if accent := uint32(key[0])<<8 | uint32(key[1]); accent != plain {
+			return accent
+		}
 	}
-	return accent
+	return 0
 }
 
 // markWeight orders combining marks, by their code points.
