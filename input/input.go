@@ -41,6 +41,7 @@ type input struct {
 	log     *service.Logger
 	metrics metrics
 	maker   *messageMaker
+	cache   checkpoint.Cache
 	open    func(ctx context.Context) (database, error)
 	onStop  func(error) // told why on_fatal stopped the stream
 
@@ -83,6 +84,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		log:     mgr.Logger(),
 		metrics: newMetrics(mgr.Metrics()),
 		maker:   newMessageMaker(cfg.structured, cfg.metadata),
+		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		onStop:  opts.onStop,
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())

@@ -20,8 +20,7 @@ type keeper struct {
 // newKeeper loads the mark of a database.
 func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error) {
 	k := &keeper{database: database}
-	cache := cacheResource{mgr: in.mgr, name: in.cfg.cache}
-	k.positions = newPositions(cache, in.cfg.checkpointKey(database), checkpoint.StoreOptions{
+	k.positions = newPositions(in.cache, in.cfg.checkpointKey(database), checkpoint.StoreOptions{
 		OnDamage: func(key string, problem error) {
 			in.log.Warnf("Key %q of cache %q is damaged (%v); its other copy is sound and is used", key, in.cfg.cache, problem)
 		},
