@@ -62,6 +62,9 @@ func NewChangeReader(ci *CaptureInstance, byCommand bool) *ChangeReader {
 	return r
 }
 
+// ByCommand reports whether rows come in the order of command ids.
+func (r *ChangeReader) ByCommand() bool { return r.byCommand }
+
 // Instance returns the instance that is read.
 func (r *ChangeReader) Instance() *CaptureInstance { return r.instance }
 

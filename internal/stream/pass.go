@@ -162,7 +162,8 @@ func (p *pass) flush(ctx context.Context) error {
 	}
 	upTo := p.batch.Messages[n-1].Position
 	batch := p.batch
-	p.batch = &event.Batch{}
+	// The next batch is likely to be like this one.
+	p.batch = event.NewBatch(n)
 	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
 		return err
 	}

@@ -1,0 +1,310 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+// epoch is when everything happens on the fake server.
+var epoch = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// lsnOf makes small LSNs readable in tests.
+func lsnOf(n int) lsn.LSN {
+	var l lsn.LSN
+	binary.BigEndian.PutUint64(l[2:], uint64(n))
+	return l
+}
+
+// fakeServer plays a connection: tables with capture instances whose change
+// rows stand in memory.
+type fakeServer struct {
+	tables  []*sqlserver.Table
+	rows    map[int32][]sqlserver.ChangeRow // by change table
+	lows    map[int32]lsn.LSN
+	commits []sqlserver.Commit
+	max     lsn.LSN
+	edition int64 // changes with the set of instances
+
+	// fail is asked before every answer.
+	fail func(statement string) error
+	// pages counts the pages read.
+	pages int
+}
+
+func newFakeServer() *fakeServer {
+	return &fakeServer{rows: map[int32][]sqlserver.ChangeRow{}, lows: map[int32]lsn.LSN{}}
+}
+
+// table adds a table with one capture instance that starts at LSN 1.
+func (f *fakeServer) table(name string) *sqlserver.Table {
+	n := int32(len(f.tables) + 1)
+	shape := &schema.Table{
+		Database: "db", Schema: "dbo", Name: name,
+		Columns: []schema.Column{
+			{Name: "id", Type: schema.Type{Kind: schema.Int, Name: "int"}, ID: 1, Ordinal: 1},
+			{Name: "v", Type: schema.Type{Kind: schema.NVarChar, Name: "nvarchar", Length: 50}, Nullable: true, ID: 2, Ordinal: 2},
+		},
+		Key: []int{0},
+	}
+	t := &sqlserver.Table{ObjectID: n, Source: shape}
+	t.Instances = []*sqlserver.CaptureInstance{f.instance(t, 1000+n, lsnOf(1))}
+	f.tables = append(f.tables, t)
+	f.edition++
+	return t
+}
+
+func (f *fakeServer) instance(t *sqlserver.Table, objectID int32, start lsn.LSN) *sqlserver.CaptureInstance {
+	f.lows[objectID] = start
+	return &sqlserver.CaptureInstance{
+		Name: fmt.Sprintf("dbo_%s", t.Source.Name), ObjectID: objectID, SourceObjectID: t.ObjectID,
+		CreateDate: epoch, ChangeTable: fmt.Sprintf("dbo_%s_CT", t.Source.Name),
+		StartLSN: start, HasCommand: true, Shape: t.Source,
+	}
+}
+
+// add puts a change row into a table's first instance.
+func (f *fakeServer) add(t *sqlserver.Table, commit, command, change int, op uint8, id int64, v string) {
+	ct := t.Instances[0].ObjectID
+	f.rows[ct] = append(f.rows[ct], sqlserver.ChangeRow{
+		Commit: lsnOf(commit), Command: int32(command), Change: lsnOf(change), Operation: op,
+		Mask: []byte{3}, Values: []driver.Value{id, v},
+	})
+	f.commit(commit)
+}
+
+// commit adds a row to the mapping, once.
+func (f *fakeServer) commit(n int) {
+	l := lsnOf(n)
+	at, found := slices.BinarySearchFunc(f.commits, l, func(c sqlserver.Commit, l lsn.LSN) int { return c.LSN.Compare(l) })
+	if !found {
+		when := epoch.Add(time.Duration(n) * time.Second)
+		f.commits = slices.Insert(f.commits, at, sqlserver.Commit{LSN: l, Begin: when, End: when})
+	}
+	if l.After(f.max) {
+		f.max = l
+	}
+}
+
+func (f *fakeServer) failing(statement string) error {
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(statement)
+}
+
+func (f *fakeServer) Catalogue(_ context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error) {
+	var tables []*sqlserver.Table
+	for _, t := range f.tables {
+		if match == nil || match(t.Source.Schema, t.Source.Name) {
+			tables = append(tables, t)
+		}
+	}
+	return tables, f.failing("catalogue")
+}
+
+func (f *fakeServer) Poll(_ context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error) {
+	p := sqlserver.Poll{Max: f.max, Instances: sqlserver.Fingerprint{Count: f.edition}}
+	for _, low := range f.lows {
+		if low.After(p.HighestStart) {
+			p.HighestStart = low
+		}
+	}
+	for _, c := range f.commits {
+		if !c.LSN.Before(from) && !c.LSN.After(f.max) && len(p.Commits) < limit {
+			p.Commits = append(p.Commits, c)
+		}
+	}
+	return p, f.failing("poll")
+}
+
+func (f *fakeServer) Changed(_ context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) ([]int, error) {
+	var changed []int
+	for i, ci := range r.Instances() {
+		if slices.ContainsFunc(f.rows[ci.ObjectID], func(row sqlserver.ChangeRow) bool {
+			return !row.Commit.Before(from) && !row.Commit.After(to)
+		}) {
+			changed = append(changed, i)
+		}
+	}
+	return changed, f.failing("changed")
+}
+
+func (f *fakeServer) ReadChanges(_ context.Context, r *sqlserver.ChangeReader, q sqlserver.ChangeQuery) (sqlserver.ChangePage, error) {
+	f.pages++
+	ci := r.Instance()
+	if err := f.failing("page of " + ci.Name); err != nil {
+		return sqlserver.ChangePage{}, err
+	}
+	byCommand := r.ByCommand()
+	rows := slices.Clone(f.rows[ci.ObjectID])
+	for i := range rows {
+		if !byCommand {
+			rows[i].Command = 0
+		}
+	}
+	slices.SortFunc(rows, func(a, b sqlserver.ChangeRow) int { return a.Position().Compare(b.Position()) })
+	page := sqlserver.ChangePage{End: true, Low: f.lows[ci.ObjectID]}
+	for _, row := range rows {
+		switch {
+		case row.Commit.Before(q.From) || row.Commit.After(q.To):
+			continue
+		case q.After != nil && row.Position().Compare(*q.After) <= 0:
+			continue
+		}
+		if byCommand && row.Command == 0 {
+			return sqlserver.ChangePage{}, sqlserver.ErrNoCommandID
+		}
+		if len(page.Rows) == q.Limit || page.Bytes >= q.MaxBytes {
+			page.End = false
+			break
+		}
+		page.Rows = append(page.Rows, row)
+		page.Bytes += 100
+	}
+	return page, nil
+}
+
+func (f *fakeServer) LowLSNs(context.Context) (map[int32]lsn.LSN, error) {
+	return f.lows, f.failing("lows")
+}
+
+func (f *fakeServer) CommitTime(_ context.Context, commit lsn.LSN) (time.Time, bool, error) {
+	for _, c := range f.commits {
+		if c.LSN == commit {
+			return c.End, true, f.failing("commit time")
+		}
+	}
+	return time.Time{}, false, f.failing("commit time")
+}
+
+// fakeSink collects what is emitted.
+type fakeSink struct {
+	messages []event.Message
+	batches  []int
+	advanced lsn.Position
+	fail     func() error
+}
+
+func (s *fakeSink) Emit(_ context.Context, b *event.Batch, upTo lsn.Position) error {
+	if s.fail != nil {
+		if err := s.fail(); err != nil {
+			return err
+		}
+	}
+	if last := b.Messages[len(b.Messages)-1].Position; last != upTo {
+		return fmt.Errorf("batch ends at %s, not at %s", last, upTo)
+	}
+	s.messages = append(s.messages, b.Messages...)
+	s.batches = append(s.batches, len(b.Messages))
+	return nil
+}
+
+func (s *fakeSink) Advance(_ context.Context, to lsn.Position) error {
+	s.advanced = to
+	return nil
+}
+
+// summary is a message as tests compare it.
+type summary struct {
+	Kind, Op, Table string
+	At              lsn.Position
+	Serial          int64
+	Key, Value      string
+}
+
+func summaries(messages []event.Message) []summary {
+	list := make([]summary, len(messages))
+	for i, m := range messages {
+		list[i] = summary{string(m.Kind), m.Op, m.Table, m.Position, m.EventSerial, string(m.Key), string(m.Value)}
+	}
+	return list
+}
+
+// encoder is Options.Encoder with everything fixed that would differ.
+func encoder(t *schema.Table) (*event.Encoder, error) {
+	return event.NewEncoder(t, event.Options{
+		TopicPrefix: "p", Tombstones: true, Modes: schema.DefaultModes(),
+		Now: func() time.Time { return epoch },
+	})
+}
+
+// drain polls until nothing is left.
+func drain(t testing.TB, r *Reader) {
+	t.Helper()
+	for {
+		more, err := r.PollOnce(t.Context())
+		require.NoError(t, err)
+		if !more {
+			return
+		}
+	}
+}
+
+// plainEvents is the second, simple implementation: all rows of all tables in
+// one list, sorted, pairs joined.
+func plainEvents(t testing.TB, f *fakeServer, byCommand bool) []summary {
+	t.Helper()
+	type located struct {
+		row   sqlserver.ChangeRow
+		table *sqlserver.Table
+	}
+	var all []located
+	for _, table := range f.tables {
+		for _, row := range f.rows[table.Instances[0].ObjectID] {
+			if !byCommand {
+				row.Command = 0
+			}
+			all = append(all, located{row, table})
+		}
+	}
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(a.row.Commit.Compare(b.row.Commit), cmp.Compare(a.row.Command, b.row.Command),
+			a.row.Change.Compare(b.row.Change), cmp.Compare(a.row.Operation, b.row.Operation))
+	})
+	batch := &event.Batch{}
+	var serial int64
+	var lastCommit, lastChange lsn.LSN
+	for i, at := range all {
+		row := at.row
+		c := event.Change{
+			Position: row.Position(), CommitLSN: row.Commit, ChangeLSN: row.Change,
+			SourceTime: epoch.Add(time.Duration(binary.BigEndian.Uint64(row.Commit[2:])) * time.Second),
+		}
+		count := int64(1)
+		switch row.Operation {
+		case opDelete:
+			c.Op, c.Before = event.OpDelete, row.Values
+		case opInsert:
+			c.Op, c.After = event.OpCreate, row.Values
+		case opUpdateBefore:
+			continue
+		case opUpdateAfter:
+			c.Op, c.Before, c.After, c.UpdateMask = event.OpUpdate, all[i-1].row.Values, row.Values, row.Mask
+			count = 2
+		}
+		if row.Commit == lastCommit && row.Change == lastChange {
+			serial += count
+		} else {
+			serial = count
+		}
+		lastCommit, lastChange = row.Commit, row.Change
+		c.Serial = serial
+		enc, err := encoder(at.table.Source)
+		require.NoError(t, err)
+		require.NoError(t, enc.Row(batch, c))
+	}
+	return summaries(batch.Messages)
+}
