@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Expected texts are what JDK 21 prints.
+// Expected texts are what JDK 19 and later print.
 func TestAppendFloat(t *testing.T) {
 	tests := []struct {
 		f    float64

@@ -53,7 +53,8 @@ func sourceSchema() schema.ConnectSchema {
 
 // source writes the source blocks of one table.
 type source struct {
-	prefix, database, schema, table string
+	// Strings put into interfaces once, for the structured form.
+	prefix, database, schema, table any
 	// What stands before the values that change.
 	beforeMillis, beforeMicros, beforeChange []byte
 	stamp                                    stamp
