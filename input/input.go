@@ -146,6 +146,9 @@ func (in *input) Connect(ctx context.Context) error {
 
 // start goes from whatever there is to a reading that works.
 func (in *input) start(ctx context.Context) error {
+	if in.ctx.Err() != nil {
+		return errClosed
+	}
 	if err := in.settle(ctx); err != nil {
 		return err
 	}

@@ -99,10 +99,12 @@ func (r *reading) Advance(ctx context.Context, to lsn.Position) error {
 	return r.push(ctx, item{mark: r.mark.at(to)})
 }
 
-// push hands an item to the queue. It is a success of the reading even while
-// the queue is full.
+// push hands an item to the queue. Messages are a success of the reading even
+// while the queue is full; that there are none is not one yet.
 func (r *reading) push(ctx context.Context, i item) error {
-	r.succeeded()
+	if messages, _ := i.size(); messages > 0 {
+		r.succeeded()
+	}
 	ctx, release := r.session.bind(ctx)
 	defer release()
 	if err := r.queue.push(ctx, i); err != nil {
