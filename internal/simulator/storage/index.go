@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/tidwall/btree"
@@ -25,6 +27,24 @@ type keyColumn struct {
 	typ     sqltypes.Type
 }
 
+// compare orders two values of the column as the index does. The commonest kinds of
+// keys, integers and LSNs, take a short way to what sqltypes.Compare says.
+func (c *keyColumn) compare(a, b *sqltypes.Value) int {
+	var order int
+	switch {
+	case a.Kind() == sqltypes.KindInt && b.Kind() == sqltypes.KindInt && c.typ.ID.IsInteger():
+		order = cmp.Compare(a.Int64(), b.Int64())
+	case a.Kind() == sqltypes.KindBytes && b.Kind() == sqltypes.KindBytes && c.typ.ID.IsBinary() && len(a.Raw()) == len(b.Raw()):
+		order = strings.Compare(a.Raw(), b.Raw())
+	default:
+		order = sqltypes.Compare(*a, *b, c.typ)
+	}
+	if c.desc {
+		return -order
+	}
+	return order
+}
+
 // index is one ordered index of a table, guarded by the table's latch.
 type index struct {
 	def  IndexDef
@@ -32,6 +52,8 @@ type index struct {
 	tree *btree.BTreeG[entry]
 	// resolved is false for a filtered index whose predicate is not known yet.
 	resolved bool
+	// hint remembers the path of the uniqueness check for the insert that follows it.
+	hint btree.PathHint
 }
 
 func newIndex(def IndexDef, columns []sqltypes.Type) *index {
@@ -63,10 +85,7 @@ func (ix *index) less(a, b entry) bool {
 func (ix *index) compareKeys(a, b Row) int {
 	for i := range ix.cols {
 		col := &ix.cols[i]
-		if c := sqltypes.Compare(a[col.ordinal], b[col.ordinal], col.typ); c != 0 {
-			if col.desc {
-				return -c
-			}
+		if c := col.compare(&a[col.ordinal], &b[col.ordinal]); c != 0 {
 			return c
 		}
 	}
@@ -78,10 +97,7 @@ func (ix *index) compareBound(bound Row, e entry) int {
 	n := len(bound) - 1
 	for i := range n {
 		col := &ix.cols[i]
-		if c := sqltypes.Compare(bound[i], e.key[col.ordinal], col.typ); c != 0 {
-			if col.desc {
-				return -c
-			}
+		if c := col.compare(&bound[i], &e.key[col.ordinal]); c != 0 {
 			return c
 		}
 	}
@@ -120,9 +136,15 @@ func (ix *index) at(e entry, row Row) bool {
 // add enters the record under row's key. An entry of the same key is replaced, which
 // lets go of the older row.
 func (ix *index) add(rec *record, row Row) {
-	if ix.covers(row) {
-		ix.tree.Load(entry{rec: rec, key: row})
+	if !ix.covers(row) {
+		return
 	}
+	e := entry{rec: rec, key: row}
+	if last, ok := ix.tree.Max(); !ok || ix.less(last, e) {
+		ix.tree.Load(e)
+		return
+	}
+	ix.tree.SetHint(e, &ix.hint)
 }
 
 // holder returns the newest version from v on that has its place under row's key.
@@ -149,7 +171,7 @@ func (ix *index) checkUnique(own *txnStatus, row Row, self *record) conflict {
 		return conflict{}
 	}
 	var found conflict
-	ix.tree.Ascend(bound(ix.key(row), false), func(e entry) bool {
+	ix.tree.AscendHint(bound(ix.key(row), false), func(e entry) bool {
 		if ix.compareKeys(e.key, row) != 0 {
 			return false
 		}
@@ -157,7 +179,7 @@ func (ix *index) checkUnique(own *txnStatus, row Row, self *record) conflict {
 			found = ix.conflictWith(own, row, e.rec)
 		}
 		return found.record == nil
-	})
+	}, &ix.hint)
 	return found
 }
 

@@ -25,6 +25,7 @@ type Iterator struct {
 	opened  bool
 	tab     *table
 	ix      *index
+	span    span
 	mode    readMode
 	view    view
 	rowLock LockMode
@@ -180,6 +181,7 @@ func (it *Iterator) open() error {
 	if !it.ix.resolved {
 		return fmt.Errorf("table %d: the filter of index %d is not resolved", it.tableID, it.indexID)
 	}
+	it.span = it.rng.span(it.ix, it.opts.Desc)
 	return nil
 }
 
@@ -209,7 +211,7 @@ func (it *Iterator) read() (b *barrier) {
 	it.tab.latch.RLock()
 	defer it.tab.latch.RUnlock()
 	full := false
-	walk(it.ix, it.rng, it.opts.Desc, it.last, func(e entry) bool {
+	walk(it.ix, it.span, it.last, func(e entry) bool {
 		row, skip, barrier := it.look(e)
 		if barrier != nil && !it.opts.ReadPast {
 			b = barrier

@@ -124,7 +124,7 @@ func (db *Database) metaRows(rng Range, at view, more func(Row) bool) []Row {
 	at.at = min(at.at, db.views.now())
 	ix := tab.indexes[0]
 	var rows []Row
-	walk(ix, rng, false, nil, func(e entry) bool {
+	walk(ix, rng.span(ix, false), nil, func(e entry) bool {
 		v := at.sees(e.rec.head)
 		if v == nil || v.row == nil || !ix.at(e, v.row) {
 			return true

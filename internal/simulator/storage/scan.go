@@ -45,6 +45,23 @@ type ScanOptions struct {
 	StatementStart bool
 }
 
+// span is a range as a walk in one direction meets it.
+type span struct {
+	desc           bool
+	from, stop     entry
+	bounded, stops bool // from and stop are set
+}
+
+// span returns the range in an index, walked in one direction.
+func (r Range) span(ix *index, desc bool) span {
+	s := span{desc: desc}
+	if len(ix.cols) > 0 {
+		s.from, s.bounded = r.startOf(desc)
+		s.stop, s.stops = r.stopOf(desc)
+	}
+	return s
+}
+
 // startOf returns where a walk in ascending or descending order begins; false means at
 // the very end of the index.
 func (r Range) startOf(desc bool) (entry, bool) {
@@ -67,12 +84,8 @@ func (r Range) stopOf(desc bool) (entry, bool) {
 
 // walk calls f with the entries of the range until f returns false. With resume it
 // begins behind that entry. The table's latch is held.
-func walk(ix *index, rng Range, desc bool, resume *entry, f func(entry) bool) {
-	if len(ix.cols) == 0 {
-		rng = Range{}
-	}
-	from, bounded := rng.startOf(desc)
-	stop, stops := rng.stopOf(desc)
+func walk(ix *index, span span, resume *entry, f func(entry) bool) {
+	from, bounded := span.from, span.bounded
 	if resume != nil {
 		from, bounded = *resume, true
 	}
@@ -83,17 +96,17 @@ func walk(ix *index, rng Range, desc bool, resume *entry, f func(entry) bool) {
 			}
 			resume = nil
 		}
-		if stops && ix.less(stop, e) != desc {
+		if span.stops && (ix.compareBound(span.stop.key, e) < 0) != span.desc {
 			return false
 		}
 		return f(e)
 	}
 	switch {
-	case !bounded && !desc:
+	case !bounded && !span.desc:
 		ix.tree.Scan(step)
 	case !bounded:
 		ix.tree.Reverse(step)
-	case !desc:
+	case !span.desc:
 		ix.tree.Ascend(from, step)
 	default:
 		ix.tree.Descend(from, step)
