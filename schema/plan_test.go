@@ -305,14 +305,7 @@ func anyDecimal(t *rapid.T) (Type, decimal.Decimal) {
 }
 
 func TestEncode_StructuredIsTheJSON(t *testing.T) {
-	var modes []Modes
-	for _, tm := range []TimeMode{TimeAdaptive, TimeAdaptiveTimeMicroseconds, TimeConnect, TimeISOString, TimeMicroseconds, TimeNanoseconds} {
-		for _, dm := range []DecimalMode{DecimalPrecise, DecimalString, DecimalDouble} {
-			for _, bm := range []BinaryMode{BinaryBytes, BinaryBase64, BinaryBase64URLSafe, BinaryHex} {
-				modes = append(modes, Modes{Time: tm, Decimal: dm, Binary: bm})
-			}
-		}
-	}
+	modes := allModes()
 	rapid.Check(t, func(t *rapid.T) {
 		typ, v := anyValue(t)
 		encodeOne(t, typ, rapid.SampledFrom(modes).Draw(t, "modes"), v)
