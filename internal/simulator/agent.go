@@ -1,0 +1,39 @@
+package simulator
+
+import "errors"
+
+// agent is what the server needs of change data capture: *cdc.Agent.
+type agent interface {
+	// CaptureNow runs the capture job of a database once, whether or not the
+	// agent is running, and waits for it.
+	CaptureNow(database string) error
+	Start()
+	// Stop waits for running jobs.
+	Stop()
+}
+
+// errNoAgent is answered by a server behind a test's own backend.
+var errNoAgent = errors.New("simulator: no agent")
+
+// CaptureNow reads the transaction log of a database into its change tables at
+// once, whether or not the agent is running.
+func (s *Server) CaptureNow(database string) error {
+	if s.agent == nil {
+		return errNoAgent
+	}
+	return s.agent.CaptureNow(database)
+}
+
+// StopAgent stops the jobs, as stopping the SQL Server Agent service does.
+func (s *Server) StopAgent() {
+	if s.agent != nil {
+		s.agent.Stop()
+	}
+}
+
+// StartAgent starts them again; they run when the server starts.
+func (s *Server) StartAgent() {
+	if s.agent != nil {
+		s.agent.Start()
+	}
+}

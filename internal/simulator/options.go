@@ -1,0 +1,76 @@
+package simulator
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
+)
+
+// Clock is the only source of time of the server; nil in Options is package
+// time's, which is also the right one inside testing/synctest.
+type Clock = storage.Clock
+
+// Encryption says what the server does about TLS.
+type Encryption int
+
+const (
+	// EncryptionNegotiated leaves it to the client: everything, the login
+	// only, nothing, or TDS 8's strict mode.
+	EncryptionNegotiated Encryption = iota
+	// EncryptionForced refuses clients that cannot encrypt, and encrypts
+	// everything.
+	EncryptionForced
+	// EncryptionUnsupported is a server without a certificate.
+	EncryptionUnsupported
+)
+
+// Options configure a Server. The zero value is a server in memory where sa
+// has an empty password.
+type Options struct {
+	// Dir keeps the databases; empty keeps them in memory.
+	Dir string
+	// Init is a script, with GO between its batches, that runs as sa on a new
+	// server: in memory always, in Dir only when Dir holds no server yet.
+	Init string
+	// Clock drives everything that waits or tells the time.
+	Clock Clock
+	// Location is the server's time zone; nil is UTC.
+	Location *time.Location
+	// Logins are SQL logins and their passwords, created when missing.
+	Logins map[string]string
+	// Version is the product version; empty is SQL Server 2022's.
+	Version string
+	// ServerName is what @@SERVERNAME and error messages say; empty is
+	// "simulator".
+	ServerName string
+	// TLS holds the certificate and key; nil makes a certificate for localhost
+	// at start, see Server.CertPool.
+	TLS *tls.Config
+	// Encryption is negotiated unless set.
+	Encryption Encryption
+	// Log receives connection errors and panics of a session; nil discards.
+	Log *slog.Logger
+}
+
+const (
+	defaultVersion    = "16.0.4165.4"
+	defaultServerName = "simulator"
+)
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = storage.SystemClock{}
+	}
+	if o.Version == "" {
+		o.Version = defaultVersion
+	}
+	if o.ServerName == "" {
+		o.ServerName = defaultServerName
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
