@@ -50,6 +50,15 @@ func newAssembler(maker *messageMaker, policy service.BatchPolicy, mgr *service.
 	return a, nil
 }
 
+// checkBatching finds a policy's mistakes before anything runs.
+func checkBatching(policy service.BatchPolicy, mgr *service.Resources) error {
+	a, err := newAssembler(nil, policy, mgr, mark{})
+	if err != nil {
+		return err
+	}
+	return a.close(context.Background())
+}
+
 // take returns the next batch. It waits until ctx ends; what it has
 // collected is kept for the next call.
 func (a *assembler) take(ctx context.Context, q *queue) (handover, error) {

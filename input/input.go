@@ -78,6 +78,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	if !mgr.HasCache(cfg.cache) {
 		return nil, fmt.Errorf("field %s: there is no cache resource with the label %q", fieldCheckpointCache, cfg.cache)
 	}
+	if err := checkBatching(cfg.batching, mgr); err != nil {
+		return nil, err
+	}
 	in := &input{
 		cfg:     cfg,
 		mgr:     mgr,

@@ -257,7 +257,7 @@ func runningFields() []*service.ConfigField {
 			Description("What a message that the output rejects does. With `true` reading restarts behind the last acknowledged message, so that messages are repeated but never out of order. With `false` the message is counted and dropped, and the position moves past it.").
 			Default(true),
 		service.NewBatchPolicyField(fieldBatching).
-			Description("Collects messages into larger batches, in order. Without it each batch is as large as what was read, up to `max_batch_size`.").
+			Description("Collects messages into larger batches, in order. Without it each batch is as large as what was read, up to `max_batch_size`. Set a `period`: without one the last messages before a pause wait until more come.").
 			Optional().Advanced(),
 	}
 }

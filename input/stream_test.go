@@ -1,0 +1,156 @@
+package input
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// testStream runs a whole Benthos stream that reads from a fake server, with
+// its position in a cache that outlives it.
+type testStream struct {
+	stream *service.Stream
+	ended  chan error
+}
+
+func startStream(t *testing.T, f *fakeServer, cache *memoryCache, fields string, consume func(context.Context, service.MessageBatch) error) *testStream {
+	t.Helper()
+	env := service.NewEnvironment()
+	require.NoError(t, env.RegisterBatchInput(Name, testSpec(), func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
+		in, err := newInput(parsed, mgr, options{})
+		if err != nil {
+			return nil, err
+		}
+		in.open, in.cache = f.open, cache
+		return in, nil
+	}))
+	b := env.NewStreamBuilder()
+	b.SetLogger(slog.New(slog.DiscardHandler))
+	b.SetThreads(1)
+	require.NoError(t, b.AddCacheYAML("label: offsets\nnoop: {}"))
+	require.NoError(t, b.AddInputYAML(Name+": {host: h, topic_prefix: p, database_names: [db], checkpoint_cache: offsets, "+fields+"}"))
+	require.NoError(t, b.AddBatchConsumerFunc(consume))
+	stream, err := b.Build()
+	require.NoError(t, err)
+	s := &testStream{stream: stream, ended: make(chan error, 1)}
+	go func() { s.ended <- stream.Run(context.Background()) }()
+	return s
+}
+
+// stop stops the stream within a time and returns how Run ended.
+func (s *testStream) stop(t *testing.T, within time.Duration) error {
+	t.Helper()
+	err := s.stream.StopWithin(within)
+	<-s.ended
+	return err
+}
+
+// collector gathers the messages of a stream until it has seen so many
+// different ones.
+type collector struct {
+	mu   sync.Mutex
+	got  []int
+	seen map[int]bool
+	want int
+	full chan struct{}
+}
+
+func newCollector(want int) *collector {
+	return &collector{want: want, seen: map[int]bool{}, full: make(chan struct{})}
+}
+
+func (c *collector) add(t *testing.T, b service.MessageBatch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range (delivery{batch: b}).numbers(t) {
+		c.got = append(c.got, n)
+		if c.seen[n] {
+			continue
+		}
+		c.seen[n] = true
+		if len(c.seen) == c.want {
+			close(c.full)
+		}
+	}
+}
+
+func TestStream_RunsStopsAndResumes(t *testing.T) {
+	cache := newMemoryCache()
+	f := &fakeServer{rows: 10, changes: 10, batch: 3}
+	c := newCollector(20)
+	s := startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
+	<-c.full
+	require.NoError(t, s.stop(t, 10*time.Second))
+	assert.Equal(t, count(0, 20), c.got)
+
+	f.set(func(f *fakeServer) { f.changes = 12 })
+	c = newCollector(2)
+	s = startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
+	<-c.full
+	require.NoError(t, s.stop(t, 10*time.Second))
+	assert.Equal(t, []int{20, 21}, c.got)
+}
+
+func TestStream_FailingOutputRepeatsInOrder(t *testing.T) {
+	f := &fakeServer{changes: 10, batch: 2}
+	c := newCollector(10)
+	failures := 0
+	s := startStream(t, f, newMemoryCache(), "", func(_ context.Context, b service.MessageBatch) error {
+		if n := (delivery{batch: b}).numbers(t); n[0] == 4 && failures < 2 {
+			failures++
+			return errDownstream
+		}
+		c.add(t, b)
+		return nil
+	})
+	<-c.full
+	require.NoError(t, s.stop(t, 10*time.Second))
+	place := map[int]int{}
+	for i, n := range c.got {
+		place[n] = i
+	}
+	for n := range 9 {
+		assert.Less(t, place[n], place[n+1], "the last delivery of each is in order")
+	}
+	assert.Equal(t, 2, failures)
+}
+
+// A blocked output does not keep the stream from stopping in time, and what it
+// did not take comes again.
+func TestStream_StopsWhileTheOutputIsBlocked(t *testing.T) {
+	cache := newMemoryCache()
+	f := &fakeServer{changes: 10, batch: 2}
+	entered := make(chan struct{}, 100)
+	s := startStream(t, f, cache, "", func(ctx context.Context, _ service.MessageBatch) error {
+		entered <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	<-entered
+	start := time.Now()
+	_ = s.stop(t, time.Second) // an unclean stop is what is asked for
+	assert.Less(t, time.Since(start), 8*time.Second)
+
+	c := newCollector(10)
+	s = startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
+	<-c.full
+	require.NoError(t, s.stop(t, 10*time.Second))
+	assert.Equal(t, count(0, 10), c.got)
+}
+
+func TestStream_FatalStopEndsIt(t *testing.T) {
+	f := &fakeServer{onOpen: func(context.Context) error { return loginFailed() }}
+	s := startStream(t, f, newMemoryCache(), "on_fatal: stop", func(context.Context, service.MessageBatch) error { return nil })
+	require.NoError(t, <-s.ended, "Benthos ends such a stream with success")
+}
+
+func TestRegister_Global(t *testing.T) {
+	_, ok := service.GlobalEnvironment().GetInputConfig(Name)
+	assert.True(t, ok)
+}
