@@ -182,6 +182,9 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 	if dsn == "" {
 		dsn = c.url()
 	}
+	if strings.HasPrefix(dsn, "sqlserver://") && misplacedUser(dsn) {
+		return msdsn.Config{}, errors.New("connection_string: percent-encode user and password, or set host, user and password instead")
+	}
 	params, err := msdsn.Parse(dsn)
 	if err != nil {
 		return msdsn.Config{}, fmt.Errorf("reading connection settings: %w", err)
@@ -208,6 +211,24 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 		mergeTLS(params.TLSConfig, c.TLS)
 	}
 	return params, nil
+}
+
+// misplacedUser reports whether the @ after user and password stands in the
+// path or in the name of a parameter: a slash or question mark in the password
+// was not escaped. Part of the password would be taken for the host and the
+// instance, and be printed with them.
+func misplacedUser(dsn string) bool {
+	_, rest, _ := strings.Cut(dsn, "://")
+	path, query, _ := strings.Cut(rest, "?")
+	if _, path, _ = strings.Cut(path, "/"); strings.Contains(path, "@") {
+		return true
+	}
+	for parameter := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(parameter, "="); strings.Contains(name, "@") {
+			return true
+		}
+	}
+	return false
 }
 
 // url writes the separate fields as a connection string, escaping all of them.
