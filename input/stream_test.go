@@ -126,16 +126,17 @@ func TestStream_FailingOutputRepeatsInOrder(t *testing.T) {
 func TestStream_StopsWhileTheOutputIsBlocked(t *testing.T) {
 	cache := newMemoryCache()
 	f := &fakeServer{changes: 10, batch: 2}
-	entered := make(chan struct{}, 100)
-	s := startStream(t, f, cache, "", func(ctx context.Context, _ service.MessageBatch) error {
+	entered, release := make(chan struct{}, 100), make(chan struct{})
+	s := startStream(t, f, cache, "", func(context.Context, service.MessageBatch) error {
 		entered <- struct{}{}
-		<-ctx.Done()
-		return ctx.Err()
+		<-release
+		return errDownstream
 	})
 	<-entered
 	start := time.Now()
 	_ = s.stop(t, time.Second) // an unclean stop is what is asked for
 	assert.Less(t, time.Since(start), 8*time.Second)
+	close(release)
 
 	c := newCollector(10)
 	s = startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
