@@ -24,29 +24,25 @@ const (
 	PacketPrelogin     PacketType = 18
 )
 
+var packetNames = map[PacketType]string{
+	PacketSQLBatch:     "SQLBATCH",
+	PacketRPC:          "RPC",
+	PacketReply:        "REPLY",
+	PacketAttention:    "ATTENTION",
+	PacketBulkLoad:     "BULKLOAD",
+	PacketFedAuthToken: "FEDAUTHTOKEN",
+	PacketTransaction:  "TRANSACTION",
+	PacketLogin7:       "LOGIN7",
+	PacketSSPI:         "SSPI",
+	PacketPrelogin:     "PRELOGIN",
+}
+
+func (t PacketType) known() bool { return packetNames[t] != "" }
+
 // String names the packet type as traces print it.
 func (t PacketType) String() string {
-	switch t {
-	case PacketSQLBatch:
-		return "SQLBATCH"
-	case PacketRPC:
-		return "RPC"
-	case PacketReply:
-		return "REPLY"
-	case PacketAttention:
-		return "ATTENTION"
-	case PacketBulkLoad:
-		return "BULKLOAD"
-	case PacketFedAuthToken:
-		return "FEDAUTHTOKEN"
-	case PacketTransaction:
-		return "TRANSACTION"
-	case PacketLogin7:
-		return "LOGIN7"
-	case PacketSSPI:
-		return "SSPI"
-	case PacketPrelogin:
-		return "PRELOGIN"
+	if name := packetNames[t]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("packet type %d", uint8(t))
 }
@@ -134,9 +130,12 @@ func (p *PacketReader) ReadMessage() (Message, error) {
 		if err != nil {
 			return Message{}, err
 		}
-		if t := PacketType(p.header[0]); first {
+		switch t := PacketType(p.header[0]); {
+		case first && !t.known():
+			return Message{}, fmt.Errorf("%v is unknown", t)
+		case first:
 			m.Type = t
-		} else if t != m.Type {
+		case t != m.Type:
 			return Message{}, fmt.Errorf("%v packet inside a message of type %v", t, m.Type)
 		}
 		m.Status |= p.header[1]

@@ -35,6 +35,7 @@ func TestPacketReader_ReadMessage(t *testing.T) {
 		{name: "reset bit of the first packet", in: join(packet(PacketRPC, 8, "ab"), packet(PacketRPC, 1, "c")), want: "abc", status: 9},
 		{name: "ignore bit of the last packet", in: join(packet(PacketRPC, 0, "ab"), packet(PacketRPC, 3, "")), want: "ab", status: 3},
 		{name: "types mixed", in: join(packet(PacketRPC, 0, "ab"), packet(PacketSQLBatch, 1, "c")), wantErr: "SQLBATCH packet inside a message of type RPC"},
+		{name: "unknown type, before its body is waited for", in: []byte("GET / HT"), wantErr: "packet type 71 is unknown"},
 		{name: "length shorter than the header", in: []byte{1, 1, 0, 7, 0, 0, 0, 0}, wantErr: "shorter than its header"},
 		{name: "cut in the body", in: packet(PacketRPC, 1, "abcdef")[:10], wantErr: "unexpected EOF"},
 		{name: "cut in the header", in: []byte{1, 1, 0}, wantErr: "unexpected EOF"},
