@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+)
+
+const (
+	simulatorUser     = "sa"
+	simulatorPassword = "Simulator.1"
+)
+
+// simulatorCommand runs the stand-in SQL Server alone.
+func simulatorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "simulator",
+		Usage: "Run a stand-in SQL Server with change data capture, for tests and demonstrations",
+		Description: "Speaks TDS 7.4 to any SQL Server client, as user sa. Databases live in memory, or in\n" +
+			"the folder given by --data, where every commit is kept.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:1433", Usage: "address to listen on"},
+			&cli.StringFlag{Name: "data", Usage: "folder for the databases; empty keeps them in memory"},
+			&cli.StringFlag{Name: "init", Usage: "SQL script to run first, unless the data folder holds databases already"},
+			&cli.StringFlag{Name: "exec", Usage: "SQL script to run against the data folder, instead of listening"},
+			&cli.StringFlag{Name: "password", Value: simulatorPassword, EnvVars: []string{"SIMULATOR_PASSWORD"}, Usage: "password of sa"},
+		},
+		Action: func(c *cli.Context) error {
+			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runSimulator(ctx, simulatorOptions{
+				listen: c.String("listen"), data: c.String("data"), init: c.String("init"),
+				exec: c.String("exec"), password: c.String("password"),
+			}, c.App.ErrWriter)
+		},
+	}
+}
+
+type simulatorOptions struct {
+	listen, data, init, exec, password string
+}
+
+func runSimulator(ctx context.Context, o simulatorOptions, log io.Writer) (err error) {
+	if o.exec != "" && o.data == "" {
+		return errors.New("--exec needs --data: a server in memory is gone when it ends")
+	}
+	var script []byte
+	if o.init != "" {
+		if script, err = os.ReadFile(o.init); err != nil {
+			return fmt.Errorf("reading --init: %w", err)
+		}
+	}
+	server, err := simulator.New(simulator.Options{
+		Dir:    o.data,
+		Init:   string(script),
+		Logins: map[string]string{simulatorUser: o.password},
+	})
+	if err != nil {
+		return fmt.Errorf("starting the simulator: %w", err)
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	if o.exec != "" {
+		return server.Exec(o.exec)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	fmt.Fprintf(log, "Listening on %s, user %s. Ctrl-C ends it.\n", listener.Addr(), simulatorUser)
+	return serve(ctx, server, listener)
+}
+
+// serve answers connections until ctx ends, which is no error.
+func serve(ctx context.Context, server *simulator.Server, listener net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
+	err := server.Serve(listener)
+	if ctx.Err() != nil || errors.Is(err, simulator.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,34 @@
+package main
+
+import "runtime/debug"
+
+// buildVersion returns the version and the date of this binary: the module's
+// version when it was installed as a module, else the commit.
+func buildVersion() (version, built string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", "unknown"
+	}
+	return describeBuild(info)
+}
+
+func describeBuild(info *debug.BuildInfo) (version, built string) {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	version, built = info.Main.Version, settings["vcs.time"]
+	if version == "" || version == "(devel)" {
+		version = "devel"
+		if revision := settings["vcs.revision"]; revision != "" {
+			version += "-" + revision[:min(12, len(revision))]
+		}
+		if settings["vcs.modified"] == "true" {
+			version += "-modified"
+		}
+	}
+	if built == "" {
+		built = "unknown"
+	}
+	return version, built
+}

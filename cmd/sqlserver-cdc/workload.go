@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+)
+
+// workInterval is the pause between two changes of the workload.
+const workInterval = time.Second
+
+// changes are what the workload does in turn; %d is a number that grows.
+var changes = []string{
+	`USE inventory;
+BEGIN TRANSACTION;
+INSERT INTO dbo.orders (customer_id, product_id, quantity) VALUES (1 + %[1]d %% 4, 1 + %[1]d %% 5, 1 + %[1]d %% 3);
+UPDATE dbo.products SET stock = stock - 1 - %[1]d %% 3 WHERE id = 1 + %[1]d %% 5;
+COMMIT TRANSACTION;`,
+	`USE inventory;
+UPDATE dbo.products SET stock = stock + 5 WHERE id = 1 + %[1]d %% 5;`,
+	`USE inventory;
+UPDATE dbo.customers SET email = 'customer%[1]d@example.com' WHERE id = 1 + %[1]d %% 4;`,
+	`USE inventory;
+DELETE FROM dbo.orders WHERE id = (SELECT MIN(id) FROM dbo.orders);`,
+}
+
+// work changes the inventory until ctx ends.
+func work(ctx context.Context, server *simulator.Server) error {
+	ticker := time.NewTicker(workInterval)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := server.Exec(fmt.Sprintf(changes[n%len(changes)], n)); err != nil {
+			return fmt.Errorf("changing the inventory: %w", err)
+		}
+	}
+}
