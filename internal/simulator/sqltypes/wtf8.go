@@ -184,3 +184,7 @@ func SliceUTF16(s string, from, to int) string {
 	}
 	return string(dst)
 }
+
+// DecodeRune returns the first code point of a text that is not empty, a lone
+// surrogate included, and its width in bytes.
+func DecodeRune(s string) (r rune, width int) { return decodeRune(s) }
