@@ -45,6 +45,9 @@ func (c *Conn) Query(ctx context.Context, text string, args ...driver.Value) (*R
 	if !c.Usable() {
 		return nil, ErrConnectionLost
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	ctx, dog := watch(ctx, c.wire, c.config)
 	stmt, err := c.raw.Prepare(text)
 	if err != nil {

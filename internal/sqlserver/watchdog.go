@@ -26,19 +26,24 @@ type watchdog struct {
 	released bool
 	silence  *time.Timer // watches for silence
 	closing  *time.Timer // closes after the grace; nil until cancelled
-	unhook   func() bool
+	unhook   []func() bool
 }
 
 // watch guards a statement that runs under the returned context until release
-// is called.
+// is called. That context ends when ctx does, but always as cancelled and with
+// ctx's cause: the driver takes a passed deadline for a network timeout and
+// gives up a connection that is good.
 func watch(ctx context.Context, w *wire, cfg Config) (context.Context, *watchdog) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	dog := &watchdog{wire: w, timeout: cfg.QueryTimeout, grace: cfg.CancelGrace, cancel: cancel}
 	dog.mu.Lock()
 	defer dog.mu.Unlock()
-	dog.unhook = context.AfterFunc(ctx, dog.cancelled)
+	dog.unhook = []func() bool{
+		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) }),
+		context.AfterFunc(inner, dog.cancelled),
+	}
 	dog.silence = time.AfterFunc(dog.timeout, dog.check)
-	return ctx, dog
+	return inner, dog
 }
 
 // check cancels the statement if the server has been silent for too long, and
@@ -73,7 +78,9 @@ func (d *watchdog) release() {
 	defer d.mu.Unlock()
 	d.released = true
 	d.silence.Stop()
-	d.unhook()
+	for _, unhook := range d.unhook {
+		unhook()
+	}
 	if d.closing != nil {
 		d.closing.Stop()
 	}
