@@ -18,8 +18,9 @@ const KindLogin = "login"
 // set.
 type Fault struct {
 	// On names statements as engine.StatementInfo.Matches reads it: "select",
-	// "select from cdc.dbo_orders_ct", "exec:sp_cdc_help_jobs", "login".
-	// Empty means every statement.
+	// "select from cdc.dbo_orders_ct", "exec:sp_cdc_help_jobs", "begin" and
+	// "commit" (as statement or as a driver's transaction request), "login".
+	// Empty means every statement, but no login.
 	On string
 	// App limits the fault to sessions of that application name.
 	App string

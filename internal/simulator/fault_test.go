@@ -150,6 +150,23 @@ func TestFault_Login(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// After a cut inside the answer to a commit, the transaction is committed and
+// the client does not know.
+func TestFault_Commit(t *testing.T) {
+	f := newNumbersFake(t)
+	db := openDB(t, f.server, dsn("sa", password))
+	for _, fault := range []Fault{
+		{On: "commit", Do: Fail(3960, 16, 2, "Snapshot isolation transaction aborted.")},
+		{On: "commit", AfterBytes: 1, Do: Cut()},
+	} {
+		armed := f.server.Control(fault)
+		tx, err := db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		require.Error(t, tx.Commit())
+		assert.Equal(t, 1, armed.Fired())
+	}
+}
+
 func TestFaultSet_CountsForAll(t *testing.T) {
 	var set faultSet
 	first := set.add(Fault{On: "select", Do: Cut()})

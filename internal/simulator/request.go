@@ -139,8 +139,25 @@ func arguments(call tds.RPC) ([]engine.Arg, error) {
 	return args, nil
 }
 
+// transactionKinds are the kinds of statement that transaction manager
+// requests count as for faults.
+var transactionKinds = map[tds.TransactionOp]string{
+	tds.TransactionBegin:    "begin",
+	tds.TransactionCommit:   "commit",
+	tds.TransactionRollback: "rollback",
+	tds.TransactionSave:     "save",
+}
+
 // transaction runs a transaction manager request.
 func (c *conn) transaction(ctx context.Context, t tds.TransactionRequest) error {
+	fault := c.server.statementFault(engine.StatementInfo{
+		Kind: transactionKinds[t.Op], SPID: c.session.SPID(), App: c.login.App,
+	})
+	if fault.Do != nil {
+		if err := fault.Do(ctx); err != nil {
+			return err
+		}
+	}
 	var err error
 	switch t.Op {
 	case tds.TransactionBegin:
