@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -15,6 +16,10 @@ type keeper struct {
 	positions *positions
 	committer *checkpoint.Committer[mark]
 	loaded    mark
+
+	// instances are the capture instances read last: the reading's while one
+	// runs.
+	instances []stream.InstanceIdentity
 }
 
 // newKeeper loads the mark of a database.
@@ -27,10 +32,11 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 	})
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	loaded, err := k.positions.load(ctx)
+	loaded, instances, err := k.positions.load(ctx)
 	if err != nil {
 		return nil, err
 	}
+	k.instances = instances
 	if !in.cfg.snapshotResume && !loaded.snapshotted() && loaded.progress != nil {
 		// Its start and its ordinals are used up; its tables are read again.
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}

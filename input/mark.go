@@ -11,7 +11,8 @@ import (
 type mark struct {
 	// progress is that of the snapshot; nil before one has begun.
 	progress *snapshot.Progress
-	// streaming is set once the stream has begun; state is its position then.
+	// streaming is set once the stream has begun; state is its position then,
+	// without the capture instances, which are kept apart.
 	streaming bool
 	state     stream.State
 }
@@ -38,9 +39,11 @@ func (m mark) snapshotted() bool {
 	return m.streaming || m.progress != nil && m.progress.Done
 }
 
-// start returns the state at which the stream begins or goes on.
-func (m mark) start() stream.State {
+// start returns the state at which the stream begins or goes on, given the
+// capture instances that were read last.
+func (m mark) start(instances []stream.InstanceIdentity) stream.State {
 	state := m.state
+	state.Instances = instances
 	if !m.streaming {
 		state.Position = m.progress.Position()
 	}

@@ -38,37 +38,28 @@ func newPositions(cache checkpoint.Cache, key string, opts checkpoint.StoreOptio
 	}
 }
 
-// load returns the mark to go on from, after making sure that the cache can be
-// written.
-func (p *positions) load(ctx context.Context) (mark, error) {
+// load returns the mark to go on from and the capture instances that were read
+// last, after making sure that the cache can be written.
+func (p *positions) load(ctx context.Context) (m mark, instances []stream.InstanceIdentity, err error) {
 	if err := p.position.Probe(ctx); err != nil {
-		return mark{}, err
+		return mark{}, nil, err
 	}
-	var (
-		m         mark
-		progress  snapshot.Progress
-		state     stream.State
-		instances instancesDocument
-	)
+	var progress snapshot.Progress
 	begun, err := loadDocument(ctx, p.progress, &progress)
 	if err != nil {
-		return mark{}, fmt.Errorf("loading the snapshot's progress: %w", err)
+		return mark{}, nil, fmt.Errorf("loading the snapshot's progress: %w", err)
 	}
 	if begun {
 		m.progress, p.saved = &progress, &progress
 	}
-	if _, err := loadDocument(ctx, p.instances, &instances); err != nil {
-		return mark{}, fmt.Errorf("loading the capture instances: %w", err)
+	if m.streaming, err = loadDocument(ctx, p.position, &m.state); err != nil {
+		return mark{}, nil, fmt.Errorf("loading the position: %w", err)
 	}
-	streaming, err := loadDocument(ctx, p.position, &state)
-	if err != nil {
-		return mark{}, fmt.Errorf("loading the position: %w", err)
+	var read instancesDocument
+	if _, err := loadDocument(ctx, p.instances, &read); err != nil {
+		return mark{}, nil, fmt.Errorf("loading the capture instances: %w", err)
 	}
-	if streaming {
-		m.streaming, m.state = true, state
-	}
-	m.state.Instances = instances.Instances
-	return m, nil
+	return m, read.Instances, nil
 }
 
 // save stores a mark. Progress goes first: a position without the progress
@@ -83,9 +74,7 @@ func (p *positions) save(ctx context.Context, m mark) error {
 	if !m.streaming {
 		return nil
 	}
-	state := m.state
-	state.Instances = nil // in a document of their own
-	return saveDocument(ctx, p.position, state)
+	return saveDocument(ctx, p.position, m.state)
 }
 
 // saveInstances stores the capture instances that are being read.

@@ -56,7 +56,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 			return err
 		}
 	}
-	poller := db.Stream(r.mark.start(), r, r.saveInstances)
+	poller := db.Stream(r.mark.start(r.in.keeper.instances), r, r.saveInstances)
 	for {
 		more, err := poller.PollOnce(ctx)
 		if err != nil {
@@ -117,9 +117,12 @@ func (r *reading) push(ctx context.Context, i item) error {
 // saveInstances stores the capture instances before the first event that was
 // read with them.
 func (r *reading) saveInstances(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error {
+	if err := r.in.keeper.positions.saveInstances(ctx, instances); err != nil {
+		return err
+	}
+	r.in.keeper.instances = instances
 	r.mark.state.ByCommand = byCommand
-	r.mark.state.Instances = instances
-	return r.in.keeper.positions.saveInstances(ctx, instances)
+	return nil
 }
 
 // snapshotSink is a reading as the snapshot sees it.
@@ -134,7 +137,7 @@ func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
 	if acknowledged := k.committed().progress; acknowledged != nil {
 		stored.Tables = acknowledged.Tables
 	}
-	return k.committer.Save(ctx, mark{progress: &stored, state: s.r.mark.state})
+	return k.committer.Save(ctx, mark{progress: &stored})
 }
 
 // Emit implements [snapshot.Sink].

@@ -51,18 +51,19 @@ func (s *testStream) stop(t *testing.T, within time.Duration) error {
 	return err
 }
 
-// collector gathers the messages of a stream until it has seen so many
-// different ones.
+// collector gathers the messages of a stream until it has seen all and then
+// the last one: a replay under way is not the end.
 type collector struct {
-	mu   sync.Mutex
-	got  []int
-	seen map[int]bool
-	want int
-	full chan struct{}
+	mu          sync.Mutex
+	got         []int
+	seen        map[int]bool
+	first, last int
+	once        sync.Once
+	full        chan struct{}
 }
 
-func newCollector(want int) *collector {
-	return &collector{want: want, seen: map[int]bool{}, full: make(chan struct{})}
+func newCollector(first, last int) *collector {
+	return &collector{first: first, last: last, seen: map[int]bool{}, full: make(chan struct{})}
 }
 
 func (c *collector) add(t *testing.T, b service.MessageBatch) {
@@ -70,12 +71,9 @@ func (c *collector) add(t *testing.T, b service.MessageBatch) {
 	defer c.mu.Unlock()
 	for _, n := range (delivery{batch: b}).numbers(t) {
 		c.got = append(c.got, n)
-		if c.seen[n] {
-			continue
-		}
 		c.seen[n] = true
-		if len(c.seen) == c.want {
-			close(c.full)
+		if n == c.last && len(c.seen) == c.last-c.first+1 {
+			c.once.Do(func() { close(c.full) })
 		}
 	}
 }
@@ -83,14 +81,14 @@ func (c *collector) add(t *testing.T, b service.MessageBatch) {
 func TestStream_RunsStopsAndResumes(t *testing.T) {
 	cache := newMemoryCache()
 	f := &fakeServer{rows: 10, changes: 10, batch: 3}
-	c := newCollector(20)
+	c := newCollector(0, 19)
 	s := startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
 	<-c.full
 	require.NoError(t, s.stop(t, 10*time.Second))
 	assert.Equal(t, count(0, 20), c.got)
 
 	f.set(func(f *fakeServer) { f.changes = 12 })
-	c = newCollector(2)
+	c = newCollector(20, 21)
 	s = startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
 	<-c.full
 	require.NoError(t, s.stop(t, 10*time.Second))
@@ -99,7 +97,7 @@ func TestStream_RunsStopsAndResumes(t *testing.T) {
 
 func TestStream_FailingOutputRepeatsInOrder(t *testing.T) {
 	f := &fakeServer{changes: 10, batch: 2}
-	c := newCollector(10)
+	c := newCollector(0, 9)
 	failures := 0
 	s := startStream(t, f, newMemoryCache(), "", func(_ context.Context, b service.MessageBatch) error {
 		if n := (delivery{batch: b}).numbers(t); n[0] == 4 && failures < 2 {
@@ -138,7 +136,7 @@ func TestStream_StopsWhileTheOutputIsBlocked(t *testing.T) {
 	assert.Less(t, time.Since(start), 8*time.Second)
 	close(release)
 
-	c := newCollector(10)
+	c := newCollector(0, 9)
 	s = startStream(t, f, cache, "", func(_ context.Context, b service.MessageBatch) error { c.add(t, b); return nil })
 	<-c.full
 	require.NoError(t, s.stop(t, 10*time.Second))
