@@ -116,15 +116,15 @@ func (c *conn) prelogin() (transports, error) {
 	if err != nil || strict || encryption == tds.EncryptNotSupported {
 		return t, err
 	}
-	secured, err := acceptWrappedTLS(c.plain, c.server.wrappedTLS)
+	conn, err := acceptWrappedTLS(c.plain, c.server.wrappedTLS)
 	if err != nil {
 		return transports{}, err
 	}
-	t.login = newTransport(secured)
-	if encryption != tds.EncryptOff {
-		t.rest, t.encrypted = t.login, true
+	secured := newTransport(conn)
+	if encryption == tds.EncryptOff {
+		return transports{login: loginStream{secured: secured, plain: c.plain}, rest: c.plain}, nil
 	}
-	return t, nil
+	return transports{login: secured, rest: secured, encrypted: true}, nil
 }
 
 // answerPrelogin reads the client's PRELOGIN and answers what encryption is

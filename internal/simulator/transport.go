@@ -143,3 +143,31 @@ func (r *recordReader) Read(b []byte) (int, error) {
 	r.left -= n
 	return n, err
 }
+
+// loginStream reads a login of which only the first packet may be encrypted:
+// go-mssqldb returns to plain packets right after that one, mssql-jdbc after
+// the whole message. The first byte of what comes next tells.
+type loginStream struct {
+	secured, plain *transport
+}
+
+// tlsApplicationData is the first byte of a TLS record that carries data; no
+// packet type is 23.
+const tlsApplicationData = 0x17
+
+func (l loginStream) Read(b []byte) (int, error) {
+	if l.secured.r.Buffered() > 0 {
+		return l.secured.Read(b)
+	}
+	next, err := l.plain.r.Peek(1)
+	if err != nil {
+		return 0, err
+	}
+	if next[0] == tlsApplicationData {
+		return l.secured.Read(b)
+	}
+	return l.plain.Read(b)
+}
+
+// Write is never called before the login is read.
+func (l loginStream) Write(b []byte) (int, error) { return l.secured.Write(b) }

@@ -105,6 +105,21 @@ func TestEncryption(t *testing.T) {
 	}
 }
 
+// go-mssqldb encrypts the first packet of a login only.
+func TestEncryption_LoginOfSeveralPackets(t *testing.T) {
+	for _, encrypt := range []string{"disable", "false", "true"} {
+		t.Run(encrypt, func(t *testing.T) {
+			f := newFake(t, Options{})
+			app := strings.Repeat("long name ", 500)
+			db := openDB(t, f.server, dsn("sa", password, "encrypt", encrypt, "TrustServerCertificate", "true", "app name", app))
+			require.NoError(t, db.PingContext(t.Context()))
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			assert.Equal(t, app, f.logins[0].App)
+		})
+	}
+}
+
 func TestCertificate(t *testing.T) {
 	f := newFake(t, Options{})
 	pool := x509.NewCertPool()
