@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/cdc"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
@@ -28,6 +29,7 @@ func (s *Server) open() error {
 		return fmt.Errorf("opening databases: %w", err)
 	}
 	s.instance, s.backend = instance, instanceBackend{instance}
+	s.agent = cdc.Enable(instance, s.opts.Clock)
 	instance.SetFaultHook(s.statementFault)
 	if fresh && s.opts.Init != "" {
 		if err := s.Exec(s.opts.Init); err != nil {

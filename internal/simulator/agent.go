@@ -2,16 +2,6 @@ package simulator
 
 import "errors"
 
-// agent is what the server needs of change data capture: *cdc.Agent.
-type agent interface {
-	// CaptureNow runs the capture job of a database once, whether or not the
-	// agent is running, and waits for it.
-	CaptureNow(database string) error
-	Start()
-	// Stop waits for running jobs.
-	Stop()
-}
-
 // errNoAgent is answered by a server behind a test's own backend.
 var errNoAgent = errors.New("simulator: no agent")
 

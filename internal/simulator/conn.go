@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -81,91 +80,6 @@ func (c *conn) use(rw io.ReadWriter) {
 	c.in = tds.NewPacketReader(rw, 0)
 	c.out = &faultWriter{w: rw}
 	c.packets = tds.NewPacketWriter(c.out, tds.PacketReply, tds.DefaultPacketSize)
-}
-
-// transports are what a login negotiated: what LOGIN7 travels on, and what all
-// that follows does.
-type transports struct {
-	login, rest io.ReadWriter
-	encrypted   bool // rest is
-	strict      bool // TDS 8
-}
-
-// prelogin exchanges PRELOGIN messages and sets up TLS before or after them.
-func (c *conn) prelogin() (transports, error) {
-	strict, err := c.plain.startsWithTLS()
-	if err != nil {
-		return transports{}, err
-	}
-	var t transports
-	if strict {
-		if c.server.strictTLS == nil {
-			return transports{}, errors.New("client wants TDS 8, which the server has no certificate for")
-		}
-		conn := tls.Server(c.plain, c.server.strictTLS)
-		if err := conn.Handshake(); err != nil {
-			return transports{}, fmt.Errorf("TLS handshake: %w", err)
-		}
-		secured := newTransport(conn)
-		t = transports{login: secured, rest: secured, encrypted: true, strict: true}
-	} else {
-		t = transports{login: c.plain, rest: c.plain}
-	}
-	c.use(t.rest)
-	encryption, err := c.answerPrelogin(strict)
-	if err != nil || strict || encryption == tds.EncryptNotSupported {
-		return t, err
-	}
-	conn, err := acceptWrappedTLS(c.plain, c.server.wrappedTLS)
-	if err != nil {
-		return transports{}, err
-	}
-	secured := newTransport(conn)
-	if encryption == tds.EncryptOff {
-		return transports{login: loginStream{secured: secured, plain: c.plain}, rest: c.plain}, nil
-	}
-	return transports{login: secured, rest: secured, encrypted: true}, nil
-}
-
-// answerPrelogin reads the client's PRELOGIN and answers what encryption is
-// used.
-func (c *conn) answerPrelogin(strict bool) (tds.Encryption, error) {
-	m, err := c.in.ReadMessage()
-	if err != nil {
-		return 0, err
-	}
-	if m.Type != tds.PacketPrelogin {
-		return 0, fmt.Errorf("%v instead of PRELOGIN", m.Type)
-	}
-	hello, err := tds.ParsePrelogin(m.Payload)
-	if err != nil {
-		return 0, err
-	}
-	encryption := hello.Encryption
-	if !strict {
-		encryption = c.server.negotiate(hello.Encryption)
-	}
-	answer := tds.AppendPrelogin(nil, tds.Prelogin{Version: c.server.version, Encryption: encryption})
-	if _, err := c.packets.Write(answer); err != nil {
-		return 0, err
-	}
-	return encryption, c.packets.EndMessage()
-}
-
-// negotiate answers a client's ENCRYPTION option (MS-TDS 2.2.6.5). A client
-// that cannot live with the answer hangs up.
-func (s *Server) negotiate(client tds.Encryption) tds.Encryption {
-	switch {
-	case s.opts.Encryption == EncryptionUnsupported:
-		return tds.EncryptNotSupported
-	case client == tds.EncryptNotSupported && s.opts.Encryption != EncryptionForced:
-		return tds.EncryptNotSupported
-	case s.opts.Encryption == EncryptionForced && client != tds.EncryptOn:
-		return tds.EncryptRequired
-	case client == tds.EncryptOff:
-		return tds.EncryptOff
-	}
-	return tds.EncryptOn
 }
 
 // isDisconnect reports that the peer went away, which is not worth a warning.

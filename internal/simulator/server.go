@@ -10,6 +10,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/cdc"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tds"
 )
@@ -23,7 +24,7 @@ type Server struct {
 	version     tds.Version
 	backend     backend
 	instance    *engine.Instance // nil behind a test's own backend
-	agent       agent
+	agent       *cdc.Agent       // likewise
 	certificate *x509.Certificate
 	wrappedTLS  *tls.Config
 	strictTLS   *tls.Config
