@@ -201,7 +201,10 @@ func withKey(columns []schema.Column, indexes []index, notes *[]string) (kept []
 	}
 	choice := schema.ChooseKey(columns, plain)
 	for _, r := range choice.Rejected {
-		*notes = append(*notes, fmt.Sprintf("index %q is no key: %s", r.Name, r.Reason))
+		note := fmt.Sprintf("index %q is no key: %s", r.Name, r.Reason)
+		if !slices.Contains(*notes, note) {
+			*notes = append(*notes, note)
+		}
 	}
 	at := make([]int, len(columns)) // where a column went
 	for i, col := range columns {

@@ -225,6 +225,15 @@ func (c *Conn) one(ctx context.Context, text string, args ...driver.Value) ([]dr
 	return row, rows.Close()
 }
 
+// oneRetried is one, tried again as [Retry] does.
+func (c *Conn) oneRetried(ctx context.Context, text string, args ...driver.Value) (row []driver.Value, err error) {
+	err = Retry(ctx, func() (err error) {
+		row, err = c.one(ctx, text, args...)
+		return err
+	})
+	return row, err
+}
+
 // each calls f with every row of a statement; the row is valid during the
 // call.
 func (c *Conn) each(ctx context.Context, f func(row []driver.Value) error, text string, args ...driver.Value) error {

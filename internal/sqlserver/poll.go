@@ -107,7 +107,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 // MaxLSN returns sys.fn_cdc_get_max_lsn(): zero if the capture job has never
 // run.
 func (c *Conn) MaxLSN(ctx context.Context) (lsn.LSN, error) {
-	row, err := c.one(ctx, "SELECT sys.fn_cdc_get_max_lsn()")
+	row, err := c.oneRetried(ctx, "SELECT sys.fn_cdc_get_max_lsn()")
 	if HasNumber(err, errInvalidObject) {
 		err = cdcDisabled(c.database, err)
 	}
@@ -178,7 +178,7 @@ func (c *Conn) LowLSNs(ctx context.Context) (map[int32]lsn.LSN, error) {
 // CommitTime returns the end of the transaction that committed at an LSN, in
 // the server's local time; found is false for an LSN that is no commit.
 func (c *Conn) CommitTime(ctx context.Context, commit lsn.LSN) (t time.Time, found bool, err error) {
-	row, err := c.one(ctx, "SELECT sys.fn_cdc_map_lsn_to_time(@p1)", commit[:])
+	row, err := c.oneRetried(ctx, "SELECT sys.fn_cdc_map_lsn_to_time(@p1)", commit[:])
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("mapping an LSN to its time: %w", err)
 	}
