@@ -73,6 +73,8 @@ func formatDate(v sqltypes.Value, t sqltypes.Type, format string) (string, bool)
 		format = standard
 	}
 	m := sqltypes.MomentOf(v)
+	// .NET has a datetime in whole milliseconds.
+	m.Ticks += int64(subsecond(v, m)/100) - m.Ticks%sqltypes.TicksPerSecond
 	var b strings.Builder
 	for i := 0; i < len(format); {
 		c := format[i]
