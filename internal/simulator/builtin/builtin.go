@@ -32,8 +32,9 @@ type Session struct {
 	Rand *Rand
 }
 
-// Rand is a session's random generator, which RAND(seed) restarts. It belongs to one
-// session and is not for several goroutines. Its numbers are not SQL Server's.
+// Rand is a session's random generator, which RAND(seed) restarts. The zero Rand draws
+// from the process's until then. It belongs to one session and is not for several
+// goroutines. Its numbers are not SQL Server's.
 type Rand struct {
 	source *rand.Rand
 }
@@ -51,14 +52,14 @@ func (r *Rand) reseed(seed int64) {
 
 // float64 returns the next number in [0, 1).
 func (r *Rand) float64() float64 {
-	if r == nil {
+	if r == nil || r.source == nil {
 		return rand.Float64()
 	}
 	return r.source.Float64()
 }
 
 func (r *Rand) uint64() uint64 {
-	if r == nil {
+	if r == nil || r.source == nil {
 		return rand.Uint64()
 	}
 	return r.source.Uint64()

@@ -310,6 +310,20 @@ func TestNewID(t *testing.T) {
 	assert.Equal(t, byte('4'), show(t, a, typ)[14], "version")
 }
 
+func TestRand_ZeroGenerator(t *testing.T) {
+	e := newEnv(t)
+	for _, source := range []*builtin.Rand{nil, {}} {
+		e.sess.Rand = source
+		v, _, err := call(e, "RAND")
+		require.NoError(t, err)
+		assert.Less(t, v.Float64(), 1.0)
+		_, _, err = call(e, "NEWID")
+		require.NoError(t, err)
+		_, _, err = call(e, "RAND", n(1))
+		require.NoError(t, err)
+	}
+}
+
 func TestRand(t *testing.T) {
 	e := newEnv(t)
 	first, _, err := call(e, "RAND", n(7))

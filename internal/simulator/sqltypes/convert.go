@@ -1,8 +1,20 @@
 package sqltypes
 
-// DefaultStyle is the style of CAST, and of CONVERT without a third argument. It is
-// not 0: date, time, datetime2 and datetimeoffset are then written in style 121.
-const DefaultStyle = -1
+// DefaultStyle is the style of CAST, and of CONVERT without a third argument: date,
+// time, datetime2 and datetimeoffset are written in style 121 then, datetime and
+// smalldatetime in style 100. A CONVERT that says 0 means 100 for all of them:
+// see [ExplicitStyle].
+const DefaultStyle = 0
+
+// ExplicitStyle returns the style to pass to [Convert] for a CONVERT whose third
+// argument is n: dates and times have 0 and 100 as two names of one style, which is
+// not the default of all of them.
+func ExplicitStyle(n int, from Type) int {
+	if n == 0 && from.ID.IsTemporal() {
+		return 100
+	}
+	return n
+}
 
 // Convert applies CAST or CONVERT: it cuts text that is too long, and reports error
 // 529 where SQL Server has no such conversion. The style is CONVERT's third argument

@@ -153,7 +153,7 @@ func TestConvert_TemporalStyles(t *testing.T) {
 	v, err := Convert(StringOf("2006-01-02 03:04:05.670"), VarCharOf(30), Simple(DateTime), DefaultStyle)
 	require.NoError(t, err)
 	tests := map[int]string{
-		DefaultStyle: "Jan  2 2006  3:04AM", 0: "Jan  2 2006  3:04AM", 1: "01/02/06", 101: "01/02/2006", 102: "2006.01.02",
+		DefaultStyle: "Jan  2 2006  3:04AM", 100: "Jan  2 2006  3:04AM", 1: "01/02/06", 101: "01/02/2006", 102: "2006.01.02",
 		103: "02/01/2006", 104: "02.01.2006", 105: "02-01-2006", 106: "02 Jan 2006", 107: "Jan 02, 2006",
 		108: "03:04:05", 109: "Jan  2 2006  3:04:05:670AM", 110: "01-02-2006", 111: "2006/01/02", 112: "20060102",
 		113: "02 Jan 2006 03:04:05:670", 114: "03:04:05:670", 120: "2006-01-02 03:04:05", 121: "2006-01-02 03:04:05.670",
@@ -169,6 +169,13 @@ func TestConvert_TemporalStyles(t *testing.T) {
 			assert.Equal(t, v.Days(), back.Days(), style)
 		}
 	}
+	dt2 := DateTime2Of(v.Days()+Days1900, TicksPerHour)
+	got, err := Convert(dt2, Simple(DateTime2), VarCharOf(40), ExplicitStyle(0, Simple(DateTime2)))
+	require.NoError(t, err)
+	assert.Equal(t, "Jan  2 2006  1:00AM", got.Str())
+	got, err = Convert(dt2, Simple(DateTime2), VarCharOf(40), DefaultStyle)
+	require.NoError(t, err)
+	assert.Equal(t, "2006-01-02 01:00:00.0000000", got.Str())
 	_, err = Convert(v, Simple(DateTime), VarCharOf(40), 999)
 	assert.Equal(t, int32(281), errorNumber(err))
 	short, err := Convert(v, Simple(DateTime), VarCharOf(10), 120)

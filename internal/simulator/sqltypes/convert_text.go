@@ -106,7 +106,7 @@ func formatMoney(m int64, style int) string {
 func formatFloat(f float64, from Type, style int) (string, error) {
 	var text string
 	switch style {
-	case DefaultStyle, 0, 128, 129:
+	case DefaultStyle, 128, 129:
 		text = strconv.FormatFloat(f, 'g', 6, 64)
 		if !strings.Contains(text, "e") {
 			return text, nil
@@ -148,7 +148,7 @@ func bytesToText(v Value, from, to Type, style int) (Value, error) {
 		return StringOf(fitText("0x"+upperHex(v.s), to)), nil
 	case 2:
 		return StringOf(fitText(upperHex(v.s), to)), nil
-	case DefaultStyle, 0:
+	case DefaultStyle:
 	default:
 		return Value{}, invalidStyle(style, from)
 	}

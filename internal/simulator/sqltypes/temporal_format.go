@@ -11,7 +11,7 @@ func formatTemporal(v Value, t Type, style int) (string, error) {
 	if style == DefaultStyle {
 		style = 121
 		if t.ID == DateTime || t.ID == SmallDateTime {
-			style = 0
+			style = 100
 		}
 	}
 	w := temporalWriter{Moment: MomentOf(v), typ: t}
@@ -54,7 +54,7 @@ func formatTemporal(v Value, t Type, style int) (string, error) {
 type temporalStyle struct{ date, between, clock string }
 
 var temporalStyles = map[int]temporalStyle{
-	0: {"N d Y", " ", "h:mA"}, 100: {"N d Y", " ", "h:mA"},
+	100: {"N d Y", " ", "h:mA"},
 	1: {"M/D/y", "", ""}, 101: {"M/D/Y", "", ""},
 	2: {"y.M.D", "", ""}, 102: {"Y.M.D", "", ""},
 	3: {"D/M/y", "", ""}, 103: {"D/M/Y", "", ""},
