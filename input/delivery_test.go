@@ -171,6 +171,35 @@ func TestInput_SnapshotIsDoneWithItsLastAcknowledgement(t *testing.T) {
 	})
 }
 
+// A snapshot that goes on over a new connection is ahead of what is
+// acknowledged. What is stored then must not be: nor must it fall behind.
+func TestInput_LostConnectionInTheSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := newMemoryCache()
+		f := &fakeServer{rows: 10, batch: 2}
+		f.onSnapshot = func(_ context.Context, row int) error {
+			if row < 6 {
+				return nil
+			}
+			f.set(func(f *fakeServer) { f.onSnapshot, f.broken = nil, true })
+			return errors.New("connection reset")
+		}
+		in := testInput(t, f, cache, "")
+		first := mustNext(t, in)
+		first.accept(t)
+		time.Sleep(time.Second)
+		for _, want := range [][]int{{2, 3}, {4, 5}, {6, 7}} {
+			assert.Equal(t, want, mustNext(t, in).numbers(t), "nothing is repeated")
+		}
+		assert.Equal(t, 2, f.opens)
+		cache = crash(in, cache)
+
+		in = testInput(t, f, cache, "")
+		assert.Equal(t, count(2, 10), drain(t, in))
+		require.NoError(t, in.Close(t.Context()))
+	})
+}
+
 func TestInput_SnapshotStartsAgainWithoutResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := newMemoryCache()
@@ -351,6 +380,19 @@ func TestInput_Batching(t *testing.T) {
 	})
 }
 
+// An idle log moves the mark of a batch that is being collected.
+func TestInput_BatchingAndIdleAdvance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := newMemoryCache()
+		f := &fakeServer{changes: 1, idle: 50, batch: 2}
+		in := testInput(t, f, cache, "batching: {count: 5, period: 10s}")
+		mustNext(t, in).accept(t)
+		time.Sleep(time.Second)
+		assert.Contains(t, cache.values["p.db.position.a"]+cache.values["p.db.position.b"], lsnOf(changeBase+50).String())
+		require.NoError(t, in.Close(t.Context()))
+	})
+}
+
 func TestInput_BatchingProcessorsThatFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := newMemoryCache()
@@ -417,10 +459,12 @@ func TestInput_AnythingMayHappen(t *testing.T) {
 				case k == 4 && trouble > 0:
 					trouble--
 					f.set(func(f *fakeServer) {
-						f.onPoll = func(context.Context) error {
-							f.set(func(f *fakeServer) { f.onPoll, f.broken = nil, true })
+						lost := func() error {
+							f.set(func(f *fakeServer) { f.onPoll, f.onSnapshot, f.broken = nil, nil, true })
 							return errors.New("connection reset")
 						}
+						f.onPoll = func(context.Context) error { return lost() }
+						f.onSnapshot = func(context.Context, int) error { return lost() }
 					})
 				case k == 5 && trouble > 0:
 					trouble--

@@ -179,8 +179,11 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 	for row < d.f.rows {
 		b := &event.Batch{}
 		for len(b.Messages) < d.f.batch && row < d.f.rows {
-			if d.f.onSnapshot != nil {
-				if err := d.f.onSnapshot(ctx, row); err != nil {
+			d.f.mu.Lock()
+			fault := d.f.onSnapshot
+			d.f.mu.Unlock()
+			if fault != nil {
+				if err := fault(ctx, row); err != nil {
 					return err
 				}
 			}
