@@ -120,8 +120,9 @@ func (s *source) turn(ctx context.Context) error {
 	if need := s.low; reply.page.Low.After(need) {
 		return s.gap(need, reply.page.Low)
 	}
-	s.page, s.at, s.end = reply.page.Rows, 0, reply.page.End
-	if n := len(s.page); n > 0 && !s.end {
+	n := len(reply.page.Rows)
+	s.page, s.at, s.end = reply.page.Rows, 0, reply.page.End || n == 0
+	if !s.end {
 		s.limit = nextLimit(s.limit, reply.page.Bytes/n, s.share, s.fetch.size)
 		last := s.page[n-1].Position()
 		s.low = last.Commit
