@@ -293,6 +293,33 @@ func TestFunctions_NullIsNull(t *testing.T) {
 	}
 }
 
+func TestFunctions_SupplementaryCharacters(t *testing.T) {
+	c, ok := sqltypes.LookupCollation("Latin1_General_100_CI_AS_SC_UTF8")
+	require.True(t, ok)
+	sc := func(x string) arg { return arg{sqltypes.StringOf(x), sqltypes.VarCharOf(50).WithCollation(c)} }
+	tests := []struct {
+		name string
+		args []arg
+		want string
+	}{
+		{"LEN", []arg{sc("a😀b")}, "3"},
+		{"DATALENGTH", []arg{sc("a😀b")}, "6"},
+		{"SUBSTRING", []arg{sc("a😀b"), n(2), n(1)}, "😀"},
+		{"RIGHT", []arg{sc("a😀b"), n(2)}, "😀b"},
+		{"REVERSE", []arg{sc("a😀b")}, "b😀a"},
+		{"UNICODE", []arg{sc("😀")}, "128512"},
+		{"CHARINDEX", []arg{sc("b"), sc("a😀b")}, "3"},
+	}
+	e := newEnv(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v, typ, err := call(e, tt.name, tt.args...)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, show(t, v, typ))
+		})
+	}
+}
+
 func TestLookup(t *testing.T) {
 	_, ok := builtin.Lookup("getdate")
 	assert.True(t, ok)

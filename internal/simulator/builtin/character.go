@@ -32,11 +32,15 @@ func evalASCII(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Va
 	return sqltypes.IntOf(int64(c.Encode(nil, s[:w])[0])), nil
 }
 
-// evalUnicode gives the first UTF-16 code unit.
+// evalUnicode gives the first character's number.
 func evalUnicode(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
 	s, err := textOf(args[0], types[0])
 	if err != nil || s == "" {
 		return sqltypes.Null(), err
+	}
+	if countsCodePoints(types[0]) {
+		r, _ := sqltypes.DecodeRune(s)
+		return sqltypes.IntOf(int64(r)), nil
 	}
 	unit := sqltypes.AppendUTF16(nil, sqltypes.SliceUTF16(s, 0, 1))
 	return sqltypes.IntOf(int64(unit[0]) | int64(unit[1])<<8), nil

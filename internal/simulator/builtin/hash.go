@@ -1,8 +1,8 @@
 package builtin
 
 import (
-	"crypto/md5"  //nolint:gosec // HASHBYTES offers it
-	"crypto/sha1" //nolint:gosec // HASHBYTES offers it
+	"crypto/md5"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/binary"
@@ -29,10 +29,10 @@ func evalHashBytes(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltype
 	data := input.Bytes()
 	switch strings.ToUpper(strings.TrimRight(args[0].Str(), " ")) {
 	case "MD5":
-		sum := md5.Sum(data) //nolint:gosec // what was asked for
+		sum := md5.Sum(data)
 		return sqltypes.BytesOf(sum[:]), nil
 	case "SHA", "SHA1":
-		sum := sha1.Sum(data) //nolint:gosec // what was asked for
+		sum := sha1.Sum(data)
 		return sqltypes.BytesOf(sum[:]), nil
 	case "SHA2_256":
 		sum := sha256.Sum256(data)

@@ -10,9 +10,8 @@ import (
 )
 
 // textFunctions cut, join and measure text. Positions and lengths count UTF-16 code
-// units for nchar and nvarchar and characters for char and varchar (MS docs, "String
-// functions"; with _SC collations a surrogate pair counts once on the server, here it
-// counts as its two units).
+// units, or code points where the collation knows supplementary characters (MS docs,
+// "Collation and Unicode support", "Supplementary characters"): see charset.go.
 var textFunctions = []Function{
 	{Name: "LEN", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: lengthType("LEN"), Eval: evalLen},
 	{Name: "DATALENGTH", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: lengthType(""), Eval: evalDataLength},
@@ -22,7 +21,7 @@ var textFunctions = []Function{
 	{Name: "STUFF", MinArgs: 4, MaxArgs: 4, Deterministic: true, ResultType: stuffType, Eval: evalStuff, nulls: true},
 	{Name: "REPLICATE", MinArgs: 2, MaxArgs: 2, Deterministic: true, ResultType: longestOfFirst, Eval: evalReplicate},
 	{Name: "SPACE", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: always(sqltypes.VarCharOf(8000)), Eval: evalSpace},
-	{Name: "REVERSE", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: textResult("REVERSE"), Eval: mapText(reverse)},
+	{Name: "REVERSE", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: textResult("REVERSE"), Eval: evalReverse},
 	{Name: "UPPER", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: textResult("UPPER"), Eval: evalUpper},
 	{Name: "LOWER", MinArgs: 1, MaxArgs: 1, Deterministic: true, ResultType: textResult("LOWER"), Eval: evalLower},
 	{Name: "LTRIM", MinArgs: 1, MaxArgs: 2, Deterministic: true, ResultType: textResult("LTRIM"), Eval: trimWith(strings.TrimLeft)},
@@ -53,7 +52,7 @@ func evalLen(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Valu
 		return sqltypes.IntOf(int64(len(args[0].Raw()))), nil
 	}
 	s, err := textOf(args[0], types[0])
-	return sqltypes.IntOf(int64(sqltypes.UTF16Len(strings.TrimRight(s, " ")))), err
+	return sqltypes.IntOf(int64(length(strings.TrimRight(s, " "), types[0]))), err
 }
 
 func evalDataLength(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
@@ -90,7 +89,7 @@ func evalLeft(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Val
 	if n < 0 {
 		return sqltypes.Null(), invalidLength(537, "LEFT or SUBSTRING")
 	}
-	return sqltypes.StringOf(sqltypes.SliceUTF16(s, 0, n)), nil
+	return sqltypes.StringOf(slice(s, 0, n, types[0])), nil
 }
 
 func evalRight(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
@@ -101,8 +100,8 @@ func evalRight(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Va
 	if n < 0 {
 		return sqltypes.Null(), invalidLength(536, "RIGHT")
 	}
-	length := sqltypes.UTF16Len(s)
-	return sqltypes.StringOf(sqltypes.SliceUTF16(s, max(0, length-n), length)), nil
+	size := length(s, types[0])
+	return sqltypes.StringOf(slice(s, max(0, size-n), size, types[0])), nil
 }
 
 func textAndInt(args []sqltypes.Value, types []sqltypes.Type) (s string, n int, err error) {
@@ -133,23 +132,23 @@ func evalSubstring(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltype
 	if err != nil {
 		return sqltypes.Null(), err
 	}
-	length := int64(math.MaxInt32)
+	count := int64(math.MaxInt32)
 	if len(args) == 3 {
-		if length, err = bigIntOf(args[2], types[2]); err != nil {
+		if count, err = bigIntOf(args[2], types[2]); err != nil {
 			return sqltypes.Null(), err
 		}
 	}
-	if length < 0 {
+	if count < 0 {
 		return sqltypes.Null(), invalidLength(537, "LEFT or SUBSTRING")
 	}
 	from := max(start-1, 0)
-	to := max(start-1+min(length, math.MaxInt32), from)
+	to := max(start-1+min(count, math.MaxInt32), from)
 	if types[0].ID.IsBinary() {
 		raw := args[0].Raw()
 		size := int64(len(raw))
 		return sqltypes.RawOf(raw[min(from, size):min(to, size)]), nil
 	}
-	return sqltypes.StringOf(sqltypes.SliceUTF16(args[0].Str(), int(from), int(to))), nil
+	return sqltypes.StringOf(slice(args[0].Str(), int(from), int(to), types[0])), nil
 }
 
 func stuffType(args []sqltypes.Type) (sqltypes.Type, error) {
@@ -171,12 +170,12 @@ func evalStuff(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Va
 	if err != nil {
 		return sqltypes.Null(), err
 	}
-	length, err := intOf(args[2], types[2])
+	count, err := intOf(args[2], types[2])
 	if err != nil {
 		return sqltypes.Null(), err
 	}
 	if types[0].ID.IsBinary() {
-		return stuffBytes(args[0].Raw(), start, length, args[3].Raw()), nil
+		return stuffBytes(args[0].Raw(), start, count, args[3].Raw()), nil
 	}
 	s, err := textOf(args[0], types[0])
 	if err != nil {
@@ -188,12 +187,12 @@ func evalStuff(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Va
 			return sqltypes.Null(), err
 		}
 	}
-	size := sqltypes.UTF16Len(s)
-	if start < 1 || start > size || length < 0 {
+	size := length(s, types[0])
+	if start < 1 || start > size || count < 0 {
 		return sqltypes.Null(), nil
 	}
-	head := sqltypes.SliceUTF16(s, 0, start-1)
-	tail := sqltypes.SliceUTF16(s, min(start-1+length, size), size)
+	head := slice(s, 0, start-1, types[0])
+	tail := slice(s, min(start-1+count, size), size, types[0])
 	return sqltypes.StringOf(sqltypes.Concat(sqltypes.Concat(head, insert), tail)), nil
 }
 
@@ -244,24 +243,17 @@ func mapText(f func(string) string) evalFunc {
 	}
 }
 
-func reverse(s string) string {
-	n := sqltypes.UTF16Len(s)
+func evalReverse(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
+	s, err := textOf(args[0], types[0])
+	if err != nil {
+		return sqltypes.Null(), err
+	}
 	out := ""
-	if n == len(s) {
-		b := []byte(s)
-		for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-			b[i], b[j] = b[j], b[i]
-		}
-		return string(b)
+	for _, c := range characters(s, types[0]) {
+		// Halves of a pair that meet in the wrong order stay halves.
+		out = sqltypes.Concat(c, out)
 	}
-	var units []string
-	for i := range n {
-		units = append(units, sqltypes.SliceUTF16(s, i, i+1))
-	}
-	for i := len(units) - 1; i >= 0; i-- {
-		out = sqltypes.Concat(out, units[i])
-	}
-	return out
+	return sqltypes.StringOf(out), nil
 }
 
 // isTurkic reports the locales in which i and I are not a pair.
@@ -379,9 +371,9 @@ func evalStr(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Valu
 	if err != nil {
 		return sqltypes.Null(), err
 	}
-	length, decimals := 10, 0
+	width, decimals := 10, 0
 	if len(args) > 1 {
-		if length, err = intOf(args[1], types[1]); err != nil {
+		if width, err = intOf(args[1], types[1]); err != nil {
 			return sqltypes.Null(), err
 		}
 	}
@@ -390,7 +382,7 @@ func evalStr(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Valu
 			return sqltypes.Null(), err
 		}
 	}
-	if length < 1 || length > 8000 || decimals < 0 {
+	if width < 1 || width > 8000 || decimals < 0 {
 		return sqltypes.Null(), nil
 	}
 	decimals = min(decimals, 16)
@@ -400,12 +392,12 @@ func evalStr(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Valu
 		f = rounded
 	}
 	s := strconv.FormatFloat(f, 'f', decimals, 64)
-	if whole, _, _ := strings.Cut(s, "."); len(whole) > length {
-		return sqltypes.StringOf(strings.Repeat("*", length)), nil
+	if whole, _, _ := strings.Cut(s, "."); len(whole) > width {
+		return sqltypes.StringOf(strings.Repeat("*", width)), nil
 	}
-	if len(s) > length {
-		room := max(0, length-len(strconv.FormatFloat(math.Trunc(f), 'f', 0, 64))-1)
+	if len(s) > width {
+		room := max(0, width-len(strconv.FormatFloat(math.Trunc(f), 'f', 0, 64))-1)
 		s = strconv.FormatFloat(f, 'f', room, 64)
 	}
-	return sqltypes.StringOf(strings.Repeat(" ", max(0, length-len(s))) + s), nil
+	return sqltypes.StringOf(strings.Repeat(" ", max(0, width-len(s))) + s), nil
 }

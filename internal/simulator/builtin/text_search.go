@@ -103,12 +103,12 @@ func evalCharIndex(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltype
 	if needle == "" {
 		return sqltypes.IntOf(0), nil
 	}
-	skipped := sqltypes.SliceUTF16(s, 0, max(start-1, 0))
+	skipped := slice(s, 0, max(start-1, 0), types[1])
 	at, _ := find(s, needle, len(skipped), searchType(types[0], types[1]))
 	if at < 0 {
 		return sqltypes.IntOf(0), nil
 	}
-	return sqltypes.IntOf(int64(sqltypes.UTF16Len(s[:at]) + 1)), nil
+	return sqltypes.IntOf(int64(length(s[:at], types[1]) + 1)), nil
 }
 
 func evalPatIndex(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
@@ -124,7 +124,7 @@ func evalPatIndex(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes
 	if at < 0 {
 		return sqltypes.IntOf(0), nil
 	}
-	return sqltypes.IntOf(int64(sqltypes.UTF16Len(s[:at]) + 1)), nil
+	return sqltypes.IntOf(int64(length(s[:at], types[1]) + 1)), nil
 }
 
 func threeTexts(args []sqltypes.Value, types []sqltypes.Type) (texts [3]string, err error) {

@@ -55,7 +55,7 @@ type temporalStyle struct{ date, between, clock string }
 
 var temporalStyles = map[int]temporalStyle{
 	100: {"N d Y", " ", "h:mA"},
-	1: {"M/D/y", "", ""}, 101: {"M/D/Y", "", ""},
+	1:   {"M/D/y", "", ""}, 101: {"M/D/Y", "", ""},
 	2: {"y.M.D", "", ""}, 102: {"Y.M.D", "", ""},
 	3: {"D/M/y", "", ""}, 103: {"D/M/Y", "", ""},
 	4: {"D.M.y", "", ""}, 104: {"D.M.Y", "", ""},
