@@ -149,10 +149,10 @@ func (t *Txn) releaseStatementLocks() {
 	t.statementLocks = t.statementLocks[:0]
 }
 
-// releaseSince ends the locks taken after the sequence number since.
+// releaseSince ends the locks taken at or after the sequence number since.
 func (t *Txn) releaseSince(since uint64) {
 	for res, h := range t.held {
-		if h.since > since {
+		if h.since >= since {
 			t.unlock(res)
 		}
 	}
