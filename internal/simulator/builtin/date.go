@@ -300,7 +300,7 @@ func offsetType(args []sqltypes.Type) (sqltypes.Type, error) {
 
 // offsetArgument reads '+05:30' or a number of minutes: error 9812.
 func offsetArgument(v sqltypes.Value, t sqltypes.Type, function string) (int, error) {
-	invalid := sqltypes.Errorf(9812, 0, 16, "The timezone provided to builtin function %s is invalid.", function)
+	invalid := invalidOffset(function)
 	if !t.ID.IsText() {
 		minutes, err := intOf(v, t)
 		if err == nil && (minutes < -14*60 || minutes > 14*60) {
@@ -328,7 +328,22 @@ func evalSwitchOffset(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqlt
 	if err != nil {
 		return sqltypes.Null(), err
 	}
-	return sqltypes.DateTimeOffsetOf(v.Days(), v.Ticks(), minutes), nil
+	t, _ := offsetType(types)
+	return atOffset(v.Days(), v.Ticks()+int64(minutes)*sqltypes.TicksPerMinute, minutes, t, "switchoffset")
+}
+
+// atOffset builds a datetimeoffset of a local time, which may lie outside the calendar.
+func atOffset(days int, ticks int64, minutes int, t sqltypes.Type, function string) (sqltypes.Value, error) {
+	v, ok := sqltypes.BuildTemporal(t, days, ticks, minutes)
+	if !ok {
+		return sqltypes.Null(), invalidOffset(function)
+	}
+	return v, nil
+}
+
+// invalidOffset is error 9812.
+func invalidOffset(function string) error {
+	return sqltypes.Errorf(9812, 0, 16, "The timezone provided to builtin function %s is invalid.", function)
 }
 
 // evalToDateTimeOffset keeps the local time and gives it an offset.
@@ -343,11 +358,7 @@ func evalToDateTimeOffset(_ Env, args []sqltypes.Value, types []sqltypes.Type) (
 	}
 	m := sqltypes.MomentOf(v)
 	t, _ := offsetType(types)
-	result, ok := sqltypes.BuildTemporal(t, m.Days, m.Ticks, minutes)
-	if !ok {
-		return sqltypes.Null(), sqltypes.Errorf(9812, 0, 16, "The timezone provided to builtin function %s is invalid.", "todatetimeoffset")
-	}
-	return result, nil
+	return atOffset(m.Days, m.Ticks, minutes, t, "todatetimeoffset")
 }
 
 // fromParts builds a date or time from numbers: year, month, day, hour, minute, second

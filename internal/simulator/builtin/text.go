@@ -28,7 +28,7 @@ var textFunctions = []Function{
 	{Name: "RTRIM", MinArgs: 1, MaxArgs: 2, Deterministic: true, ResultType: textResult("RTRIM"), Eval: trimWith(strings.TrimRight)},
 	{Name: "TRIM", MinArgs: 1, MaxArgs: 2, Deterministic: true, ResultType: textResult("TRIM"), Eval: trimWith(strings.Trim)},
 	{Name: "CONCAT", MinArgs: 2, MaxArgs: maxArguments, Deterministic: true, ResultType: concatType, Eval: evalConcat, nulls: true},
-	{Name: "CONCAT_WS", MinArgs: 3, MaxArgs: maxArguments, Deterministic: true, ResultType: concatType, Eval: evalConcatWS, nulls: true},
+	{Name: "CONCAT_WS", MinArgs: 3, MaxArgs: maxArguments, Deterministic: true, ResultType: concatWSType, Eval: evalConcatWS, nulls: true},
 	{Name: "STR", MinArgs: 1, MaxArgs: 3, Deterministic: true, ResultType: always(sqltypes.VarCharOf(8000)), Eval: evalStr},
 }
 
@@ -345,6 +345,16 @@ func evalConcat(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.V
 	return fitted(out, t), nil
 }
 
+// concatWSType has room for the separator between all arguments too.
+func concatWSType(args []sqltypes.Type) (sqltypes.Type, error) {
+	t, err := concatType(args)
+	if t.Length != sqltypes.Max {
+		between := max(asText(args[0]).Length, 0) * (len(args) - 3)
+		t.Length = min(t.Length+between, longestOf(args...).Length)
+	}
+	return t, err
+}
+
 // evalConcatWS leaves NULL arguments out, and their separators too.
 func evalConcatWS(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
 	separator, err := concatText(args[0], types[0])
@@ -362,7 +372,8 @@ func evalConcatWS(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes
 		}
 		parts = append(parts, s)
 	}
-	return fitted(strings.Join(parts, separator), longestOf(types...)), nil
+	t, _ := concatWSType(types)
+	return fitted(strings.Join(parts, separator), t), nil
 }
 
 // evalStr right-aligns a rounded number; what does not fit becomes asterisks.
