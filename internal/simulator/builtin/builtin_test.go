@@ -320,6 +320,19 @@ func TestFunctions_SupplementaryCharacters(t *testing.T) {
 	}
 }
 
+func TestFunctions_TurkishCase(t *testing.T) {
+	c, ok := sqltypes.LookupCollation("Turkish_CI_AS")
+	require.True(t, ok)
+	turkish := func(x string) arg { return arg{sqltypes.StringOf(x), sqltypes.NVarCharOf(50).WithCollation(c)} }
+	e := newEnv(t)
+	v, _, err := call(e, "UPPER", turkish("iı"))
+	require.NoError(t, err)
+	assert.Equal(t, "İI", v.Str())
+	v, _, err = call(e, "LOWER", turkish("İI"))
+	require.NoError(t, err)
+	assert.Equal(t, "iı", v.Str())
+}
+
 func TestLookup(t *testing.T) {
 	_, ok := builtin.Lookup("getdate")
 	assert.True(t, ok)

@@ -256,10 +256,8 @@ func evalReverse(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.
 	return sqltypes.StringOf(out), nil
 }
 
-// isTurkic reports the locales in which i and I are not a pair.
-func isTurkic(t sqltypes.Type) bool {
-	return t.Collation != nil && (t.Collation.LCID == 0x041F || t.Collation.LCID == 0x042C)
-}
+// isTurkic reports text of a Turkic collation.
+func isTurkic(t sqltypes.Type) bool { return t.Collation != nil && t.Collation.Turkic() }
 
 func evalUpper(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
 	s, err := textOf(args[0], types[0])

@@ -354,7 +354,7 @@ func (c *Collation) Wire() [5]byte {
 	return b
 }
 
-// turkicCase reports a locale whose i and dotless ı are different letters.
-func (c *Collation) turkicCase() bool {
+// Turkic reports a locale in which i and I are not a pair, but i and İ, ı and I.
+func (c *Collation) Turkic() bool {
 	return c.LCID == 0x041F || c.LCID == 0x042C || c.SortID == 129 || c.SortID == 130
 }
