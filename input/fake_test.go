@@ -72,6 +72,13 @@ func (c *memoryCache) fail(set, get func(ctx context.Context, key string) error)
 	c.onSet, c.onGet = set, get
 }
 
+// slots returns what both slots of a document hold.
+func (c *memoryCache) slots(key string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values[key+".a"] + c.values[key+".b"]
+}
+
 // image returns a copy of what is stored: what a crash at this moment leaves.
 func (c *memoryCache) image() *memoryCache {
 	c.mu.Lock()

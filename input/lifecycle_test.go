@@ -337,7 +337,7 @@ func TestInput_FailedWritesAreRepeatedAndCounted(t *testing.T) {
 
 func TestInput_TenRejectionsRaiseAnAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeServer{changes: 1, batch: 1}
+		f := &fakeServer{changes: 2, batch: 1}
 		in, rec := recordedInput(t, f, newMemoryCache(), "", options{})
 		for range 20 {
 			require.NoError(t, mustNext(t, in).ack(t.Context(), errDownstream))
@@ -347,6 +347,13 @@ func TestInput_TenRejectionsRaiseAnAlarm(t *testing.T) {
 		assert.EqualValues(t, 2, rec.metric("sqlserver_cdc_repeated_nacks{db}"))
 		assert.Equal(t, 1, rec.logged("WARN Reading again"))
 		assert.Equal(t, 2, rec.logged("ERROR Messages after position"))
+
+		// Another message begins another count.
+		start := time.Now()
+		require.NoError(t, mustNext(t, in).ack(t.Context(), errDownstream))
+		mustNext(t, in).accept(t)
+		assert.LessOrEqual(t, time.Since(start), pauseFirst)
+		assert.Equal(t, 2, rec.logged("WARN Reading again"))
 		require.NoError(t, in.Close(t.Context()))
 	})
 }
