@@ -77,7 +77,7 @@ func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		case <-changed:
 			stall.Reset(StallAfter)
 		case <-stall.C:
