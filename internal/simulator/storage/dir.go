@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -72,7 +73,11 @@ func (s *Store) loadFile(path string) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a database file: %w", err)
 	}
-	db, end, err := s.replay(f, path)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading database file %q: %w", path, err), f.Close())
+	}
+	db, end, err := s.replay(f, info.Size(), path)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -84,12 +89,8 @@ func (s *Store) loadFile(path string) (*Database, error) {
 }
 
 // replay rebuilds the database of a file; end is where its last whole record ends.
-func (s *Store) replay(f *os.File, path string) (db *Database, end int64, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, fmt.Errorf("reading database file %q: %w", path, err)
-	}
-	frames := &frameReader{r: f, size: info.Size()}
+func (s *Store) replay(f io.ReaderAt, size int64, path string) (db *Database, end int64, err error) {
+	frames := &frameReader{r: f, size: size}
 	db = newDatabase(s, "", 0)
 	r := &replayer{db: db}
 	for {
