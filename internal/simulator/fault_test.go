@@ -167,6 +167,25 @@ func TestFault_Commit(t *testing.T) {
 	}
 }
 
+func TestFault_LoginStallsUntilRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newNumbersFake(t)
+		armed := f.server.Control(Fault{On: KindLogin, Do: Stall()})
+		failed := make(chan error)
+		go func() {
+			_, err := numbers(t, t.Context(), f, "t")
+			failed <- err
+		}()
+		synctest.Wait()
+		assert.Equal(t, 1, armed.Fired())
+		f.server.Restart()
+		require.Error(t, <-failed)
+		_, err := numbers(t, t.Context(), f, "t")
+		require.NoError(t, err)
+		f.server.Close()
+	})
+}
+
 func TestFaultSet_CountsForAll(t *testing.T) {
 	var set faultSet
 	first := set.add(Fault{On: "select", Do: Cut()})
