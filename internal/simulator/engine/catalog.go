@@ -68,8 +68,8 @@ type TableColumn struct {
 	ID   int
 	Name string
 	// Type is the system type; TypeName names the alias type when there is one.
-	Type       sqltypes.Type
-	UserTypeID int32 `json:",omitempty"`
+	Type       sqltypes.Type `json:"-"`
+	UserTypeID int32         `json:",omitempty"`
 	Nullable   bool
 	// Default is the default's text as SQL Server stores it, as in ((1)).
 	Default *DefaultConstraint `json:",omitempty"`
@@ -176,7 +176,7 @@ type UserType struct {
 	ID       int32
 	SchemaID int32
 	Name     string
-	Type     sqltypes.Type
+	Type     sqltypes.Type `json:"-"`
 	Nullable bool
 }
 

@@ -1,7 +1,10 @@
 package engine
 
 import (
-	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,71 +41,257 @@ type Login struct {
 
 // Instance is one SQL Server: its databases, logins and sessions.
 type Instance struct {
-	hooks     hooks
-	faultHook atomic.Pointer[func(StatementInfo) Fault]
+	opts     Options
+	store    *storage.Store
+	ownStore bool
+	clock    storage.Clock
+	location *time.Location
+	started  time.Time
+
+	hooks       hooks
+	faultHook   atomic.Pointer[func(StatementInfo) Fault]
+	versions    atomic.Int64
+	descriptors atomic.Uint64
+
+	programs *programCache
+	modules  sync.Map // *Module -> *parsedModule
+
+	mu        sync.Mutex
+	databases map[string]*Database
+	sessions  map[int]*Session
+	logins    map[string]*login
+	applocks  map[string]*appLock
+
+	master, tempdb, model, msdb *Database
 }
 
 // New opens an instance and creates its system databases when they are missing.
-func New(opts Options) (*Instance, error) { panic("unfinished") }
+func New(opts Options) (*Instance, error) {
+	if opts.Clock == nil {
+		opts.Clock = storage.SystemClock{}
+	}
+	if opts.Location == nil {
+		opts.Location = time.UTC
+	}
+	if opts.Version == "" {
+		opts.Version = "16.0.4165.4"
+	}
+	if opts.Edition == "" {
+		opts.Edition = "Developer Edition (64-bit)"
+	}
+	if opts.ServerName == "" {
+		opts.ServerName = "SIMULATOR"
+	}
+	in := &Instance{
+		opts: opts, store: opts.Storage, clock: opts.Clock, location: opts.Location,
+		hooks: newHooks(), programs: newProgramCache(),
+		databases: map[string]*Database{}, sessions: map[int]*Session{}, logins: map[string]*login{},
+		applocks: map[string]*appLock{},
+	}
+	in.started = in.Now()
+	if in.store == nil {
+		store, err := storage.Open(storage.Options{Dir: opts.Dir, Clock: opts.Clock})
+		if err != nil {
+			return nil, fmt.Errorf("opening storage: %w", err)
+		}
+		in.store, in.ownStore = store, true
+	}
+	if err := in.openDatabases(); err != nil {
+		return nil, err
+	}
+	if err := in.loadLogins(); err != nil {
+		return nil, err
+	}
+	in.registerSystemObjects()
+	return in, nil
+}
+
+// Now is the time of the server's clock in its time zone.
+func (in *Instance) Now() time.Time { return in.clock.Now().In(in.location) }
+
+// Clock is the clock that the instance was opened with.
+func (in *Instance) Clock() storage.Clock { return in.clock }
+
+// Location is the server's time zone.
+func (in *Instance) Location() *time.Location { return in.location }
+
+// MajorVersion is the first part of the product version.
+func (in *Instance) MajorVersion() int {
+	n := 0
+	fmt.Sscanf(in.opts.Version, "%d", &n)
+	return n
+}
+
+// ServerName is the name the server gives itself (@@SERVERNAME).
+func (in *Instance) ServerName() string { return in.opts.ServerName }
+
+// Version is the product version, as in SERVERPROPERTY('ProductVersion').
+func (in *Instance) Version() string { return in.opts.Version }
+
+// The ids of the system databases (MS docs: sys.databases).
+const (
+	masterID = 1
+	tempdbID = 2
+	modelID  = 3
+	msdbID   = 4
+)
+
+func (in *Instance) openDatabases() error {
+	names := map[int]string{masterID: "master", tempdbID: "tempdb", modelID: "model", msdbID: "msdb"}
+	for _, id := range []int{masterID, tempdbID, modelID, msdbID} {
+		sdb := in.store.Database(id)
+		if id == tempdbID && sdb != nil {
+			// tempdb starts empty with every start of the server.
+			if err := in.store.DropDatabase(id); err != nil {
+				return fmt.Errorf("clearing tempdb: %w", err)
+			}
+			sdb = nil
+		}
+		if sdb == nil {
+			if _, err := in.createDatabase(names[id], id, "sa", ""); err != nil {
+				return fmt.Errorf("creating system database %q: %w", names[id], err)
+			}
+		}
+	}
+	for _, sdb := range in.store.Databases() {
+		if in.databases[fold(sdb.Name())] != nil {
+			continue
+		}
+		db := &Database{in: in, id: sdb.ID(), name: sdb.Name(), store: sdb}
+		if err := db.load(); err != nil {
+			return fmt.Errorf("loading database %q: %w", sdb.Name(), err)
+		}
+		in.databases[fold(db.name)] = db
+	}
+	in.master, in.tempdb = in.databases["master"], in.databases["tempdb"]
+	in.model, in.msdb = in.databases["model"], in.databases["msdb"]
+	return nil
+}
+
+// Database finds a database by name, nil when there is none.
+func (in *Instance) Database(name string) *Database {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.databases[fold(name)]
+}
+
+// DatabaseByID finds a database by its database_id, nil when there is none.
+func (in *Instance) DatabaseByID(id int) *Database {
+	for _, db := range in.Databases() {
+		if db.id == id {
+			return db
+		}
+	}
+	return nil
+}
+
+// Databases lists the databases by id.
+func (in *Instance) Databases() []*Database {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	list := make([]*Database, 0, len(in.databases))
+	for _, db := range in.databases {
+		list = append(list, db)
+	}
+	slices.SortFunc(list, func(a, b *Database) int { return a.id - b.id })
+	return list
+}
+
+// Sessions lists the sessions by id.
+func (in *Instance) Sessions() []*Session {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	list := make([]*Session, 0, len(in.sessions))
+	for _, s := range in.sessions {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *Session) int { return a.spid - b.spid })
+	return list
+}
 
 // Login opens a session. It fails with a *sqltypes.Error 18456 for wrong
 // credentials and 4060 for a database that cannot be opened.
-func (in *Instance) Login(l Login) (*Session, error) { panic("unfinished") }
+func (in *Instance) Login(l Login) (*Session, error) {
+	in.mu.Lock()
+	known := in.logins[fold(l.User)]
+	in.mu.Unlock()
+	if known == nil || known.Disabled || known.Password != l.Password {
+		return nil, sqltypes.Errorf(18456, 1, 14, "Login failed for user '%s'.", l.User)
+	}
+	name := l.Database
+	if name == "" {
+		name = known.DefaultDatabase
+	}
+	db := in.Database(name)
+	if db == nil || !db.accessible(known) {
+		return nil, sqltypes.Errorf(4060, 1, 11, "Cannot open database \"%s\" requested by the login. The login failed.", name)
+	}
+	s := newSession(in, db, known, l)
+	if !in.register(s, db) {
+		return nil, sqltypes.Errorf(4060, 1, 11, "Cannot open database \"%s\" requested by the login. The login failed.", name)
+	}
+	return s, nil
+}
 
-// System runs f in a session and transaction of its own as the system, for
-// background jobs. The transaction is committed when f returns nil.
-func (in *Instance) System(database string, f func(x *Exec) error) error { panic("unfinished") }
+// firstSPID is the lowest id of a user session.
+const firstSPID = 51
+
+// register gives the session its id. It answers false when the database is in
+// single-user mode and taken.
+func (in *Instance) register(s *Session, db *Database) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if db.Catalog().options.UserAccess == "SINGLE_USER" {
+		for _, other := range in.sessions {
+			if other.currentDB() == db {
+				return false
+			}
+		}
+	}
+	for id := firstSPID; ; id++ {
+		if in.sessions[id] == nil {
+			s.spid = id
+			in.sessions[id] = s
+			return true
+		}
+	}
+}
+
+func (in *Instance) forget(s *Session) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.sessions[s.spid] == s {
+		delete(in.sessions, s.spid)
+	}
+}
 
 // Close ends all sessions and closes the storage if the instance opened it.
-func (in *Instance) Close() error { panic("unfinished") }
-
-// Session is one connection's state. Its methods are not safe for concurrent
-// use; a running call is ended through its context.
-type Session struct{}
-
-func (s *Session) Batch(ctx context.Context, sql string, sink Sink) error { panic("unfinished") }
-func (s *Session) Call(ctx context.Context, proc string, args []Arg, sink Sink) error {
-	panic("unfinished")
-}
-func (s *Session) Begin(ctx context.Context, isolation byte, name string, sink Sink) error {
-	panic("unfinished")
-}
-func (s *Session) Commit(ctx context.Context, name string, sink Sink) error   { panic("unfinished") }
-func (s *Session) Rollback(ctx context.Context, name string, sink Sink) error { panic("unfinished") }
-func (s *Session) Save(ctx context.Context, name string, sink Sink) error     { panic("unfinished") }
-func (s *Session) Reset(ctx context.Context, keepTransaction bool, sink Sink) error {
-	panic("unfinished")
-}
-func (s *Session) Close()           { panic("unfinished") }
-func (s *Session) SPID() int        { panic("unfinished") }
-func (s *Session) Database() string { panic("unfinished") }
-
-// Done is closed when the session is killed or its instance closes.
-func (s *Session) Done() <-chan struct{}                         { panic("unfinished") }
-func (s *Session) Transaction() (descriptor uint64, active bool) { panic("unfinished") }
-
-// Exec is the context of a running statement, handed to hooks.
-type Exec struct{}
-
-func (x *Exec) Context() context.Context                          { panic("unfinished") }
-func (x *Exec) Session() *Session                                 { panic("unfinished") }
-func (x *Exec) Instance() *Instance                               { panic("unfinished") }
-func (x *Exec) Database() *Database                               { panic("unfinished") }
-func (x *Exec) Txn() *storage.Txn                                 { panic("unfinished") }
-func (x *Exec) Sink() Sink                                        { panic("unfinished") }
-func (x *Exec) Now() time.Time                                    { panic("unfinished") }
-func (x *Exec) Query(sql string, args ...Arg) (*ResultSet, error) { panic("unfinished") }
-func (x *Exec) Exec(sql string, args ...Arg) (int64, error)       { panic("unfinished") }
-func (x *Exec) Message(m *Message) error                          { panic("unfinished") }
-
-// ResultSet is a query's answer held in memory.
-type ResultSet struct {
-	Columns []Column
-	Rows    [][]sqltypes.Value
+func (in *Instance) Close() error {
+	for _, s := range in.Sessions() {
+		s.kill()
+	}
+	for _, s := range in.Sessions() {
+		s.Close()
+	}
+	if in.ownStore {
+		return in.store.Close()
+	}
+	return nil
 }
 
-// Database is one database of the catalogue.
-type Database struct{}
-
-// Table is a table's definition in the catalogue.
-type Table struct{}
+// editionNumber is SERVERPROPERTY('EngineEdition') (MS docs: SERVERPROPERTY).
+func (in *Instance) editionNumber() int64 {
+	e := strings.ToLower(in.opts.Edition)
+	switch {
+	case strings.Contains(e, "azure"):
+		return 5
+	case strings.Contains(e, "managed"):
+		return 8
+	case strings.Contains(e, "express"):
+		return 4
+	case strings.Contains(e, "standard"), strings.Contains(e, "web"):
+		return 2
+	default:
+		return 3
+	}
+}

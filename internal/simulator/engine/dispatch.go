@@ -1,0 +1,248 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
+)
+
+// runPlanned runs the statements that are compiled, and hands on the others.
+func (x *Exec) runPlanned(stmt tsql.Stmt) error {
+	switch st := stmt.(type) {
+	case *tsql.SelectStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.selectStmt(st.Query) })
+	case *tsql.InsertStmt:
+		if st.Exec != nil {
+			return x.insertExec(st)
+		}
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.insert(st) })
+	case *tsql.UpdateStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.update(st) })
+	case *tsql.DeleteStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.delete(st) })
+	case *tsql.MergeStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.merge(st) })
+	case *tsql.DeclareStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.declare(st) })
+	case *tsql.SetVariableStmt:
+		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.setVariable(st) })
+	case *tsql.ExecStmt:
+		return x.execStmt(st)
+	}
+	if f := x.transactionStmt(stmt); f != nil {
+		kind, _ := statementKind(stmt)
+		if err := x.statement(statementPlan{kind: kind, text: x.textOf(stmt)}, f); err != nil {
+			return err
+		}
+		return x.doneQuietly()
+	}
+	if f := x.sessionStmt(stmt); f != nil {
+		kind, _ := statementKind(stmt)
+		if err := x.statement(statementPlan{kind: kind, text: x.textOf(stmt)}, f); err != nil {
+			return err
+		}
+		return x.doneQuietly()
+	}
+	return x.ddl(stmt)
+}
+
+// doneQuietly ends a statement that has no result. Inside procedures the server
+// sends nothing for those.
+func (x *Exec) doneQuietly() error {
+	x.s.lastError = 0
+	if x.inProc {
+		return nil
+	}
+	return x.sink.Done(DoneInfo{})
+}
+
+func (x *Exec) transactionStmt(stmt tsql.Stmt) func() error {
+	switch st := stmt.(type) {
+	case *tsql.BeginTranStmt:
+		return func() error { return x.beginTran(x.nameOrVariable(st.Name)) }
+	case *tsql.CommitStmt:
+		return x.commitTran
+	case *tsql.RollbackStmt:
+		return func() error { return x.rollbackTran(x.nameOrVariable(st.Name)) }
+	case *tsql.SaveTranStmt:
+		return func() error { return x.saveTran(x.nameOrVariable(st.Name)) }
+	}
+	return nil
+}
+
+// nameOrVariable reads a transaction's name, which may stand in a variable.
+func (x *Exec) nameOrVariable(name string) string {
+	if len(name) > 0 && name[0] == '@' {
+		if slot, ok := x.scope.slots[fold(name)]; ok {
+			return x.vars[slot].Str()
+		}
+	}
+	return name
+}
+
+// selectStmt compiles a SELECT as a statement: rows go to the client, into
+// variables, or into a new table.
+func (c *compiler) selectStmt(q *tsql.SelectQuery) (func(x *Exec) error, error) {
+	for _, o := range q.Options {
+		if o.Name == "MAXRECURSION" && o.Value != nil {
+			if lit, ok := o.Value.(*tsql.Literal); ok {
+				fmt.Sscanf(lit.Text, "%d", &c.maxRecursion)
+			}
+		}
+	}
+	if spec, ok := q.Body.(*tsql.SelectSpec); ok && spec.Into != nil {
+		return c.selectInto(q, spec)
+	}
+	plan, err := c.query(q, nil)
+	if err != nil {
+		return nil, err
+	}
+	if plan.spec != nil && len(plan.spec.assign) > 0 {
+		assign := plan.spec.assign
+		return func(x *Exec) error {
+			count := int64(0)
+			err := plan.run(x, nil, func(row []value) error {
+				count++
+				for i, a := range assign {
+					x.vars[a.slot] = row[i]
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			x.s.rowCount, x.s.lastError = count, 0
+			if x.inProc {
+				return nil
+			}
+			return x.done(CommandSelect, count)
+		}, nil
+	}
+	columns := make([]Column, len(plan.columns))
+	for i := range plan.columns {
+		columns[i] = plan.columns[i].result()
+		if columns[i].Type.ID == sqltypes.Unknown {
+			columns[i].Type = typeInt
+		}
+	}
+	return func(x *Exec) error { return x.sendQuery(plan, columns) }, nil
+}
+
+// sendQuery runs a query and streams its rows to the client.
+func (x *Exec) sendQuery(plan *queryPlan, columns []Column) error {
+	if x.function {
+		return raise(444, "Select statements included within a function cannot return data to a client.")
+	}
+	if err := x.sink.Columns(columns); err != nil {
+		return &sinkError{err}
+	}
+	count := int64(0)
+	limit := x.s.rowCountLimit
+	fault := x.fault
+	sink := x.sink
+	err := plan.run(x, nil, func(row []value) error {
+		if fault.Do != nil && count == fault.AfterRows {
+			if err := fault.Do(x.ctx); err != nil {
+				return err
+			}
+		}
+		if err := sink.Row(row); err != nil {
+			return &sinkError{err}
+		}
+		count++
+		if count == limit {
+			return errStop
+		}
+		return nil
+	})
+	if err != nil && err != errStop {
+		return err
+	}
+	if fault.Do != nil && count == fault.AfterRows {
+		if err := fault.Do(x.ctx); err != nil {
+			return err
+		}
+	}
+	x.s.rowCount, x.s.lastError = count, 0
+	if x.nullEliminated && !x.system {
+		m := &Message{Number: 8153, State: 1, Class: 0, Text: "Warning: Null value is eliminated by an aggregate or other SET operation."}
+		if err := x.Message(m); err != nil {
+			return err
+		}
+	}
+	return x.done(CommandSelect, count)
+}
+
+// sinkError marks an error of the sink, so that it is never taken for one of a
+// statement.
+type sinkError struct{ err error }
+
+func (e *sinkError) Error() string { return e.err.Error() }
+
+// Unwrap gives the sink's error, unless it is a server error.
+func (e *sinkError) Unwrap() error {
+	if _, ok := e.err.(*sqltypes.Error); ok {
+		return nil
+	}
+	return e.err
+}
+
+// declare compiles the initial values of DECLARE.
+func (c *compiler) declare(st *tsql.DeclareStmt) (func(x *Exec) error, error) {
+	type initial struct {
+		slot int
+		e    *expr
+	}
+	var list []initial
+	for _, v := range st.Vars {
+		if v.Value == nil {
+			continue
+		}
+		e, err := c.expr(v.Value, nil)
+		if err != nil {
+			return nil, err
+		}
+		slot := c.x.scope.slots[fold(v.Name)]
+		list = append(list, initial{slot, assigned(e, c.x.scope.types[slot])})
+	}
+	return func(x *Exec) error {
+		for _, in := range list {
+			v, err := in.e.eval(&frame{x: x})
+			if err != nil {
+				return err
+			}
+			x.vars[in.slot] = v
+		}
+		return nil
+	}, nil
+}
+
+func (c *compiler) setVariable(st *tsql.SetVariableStmt) (func(x *Exec) error, error) {
+	if st.Method != nil {
+		return nil, unsupported("The method " + st.Method.Name)
+	}
+	a, err := c.assignment(st.Name, st.Op)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.expr(st.Value, nil)
+	if err != nil {
+		return nil, err
+	}
+	if a.op != "=" {
+		current := &expr{typ: a.typ, nullable: true, eval: func(fr *frame) (value, error) { return fr.x.vars[a.slot], nil }}
+		if e, err = c.arithmetic(a.op[:1], current, e); err != nil {
+			return nil, err
+		}
+	}
+	e = assigned(e, a.typ)
+	return func(x *Exec) error {
+		v, err := e.eval(&frame{x: x})
+		if err == nil {
+			x.vars[a.slot] = v
+			x.s.lastError = 0
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
+)
+
+// prepared is a statement kept under a handle by sp_prepare or sp_prepexec.
+type prepared struct {
+	text   string
+	params []Param
+}
+
+// Call runs a procedure as a remote procedure call. Besides the session-ending
+// errors of Batch everything goes to the sink.
+func (s *Session) Call(ctx context.Context, proc string, args []Arg, sink Sink) error {
+	ctx, end := s.begin(ctx)
+	defer end()
+	x := s.exec(ctx, sink)
+	x.inProc = true
+	text := proc
+	s.lastStatement.Store(&text)
+	name := splitName(proc)
+	calls := make([]callArg, len(args))
+	for i, a := range args {
+		calls[i] = callArg{Arg: a, slot: -1}
+	}
+	err := x.statement(statementPlan{kind: "exec", objects: []string{procedureObject(name)}, text: callText(name, args)}, func() error {
+		status, err := x.callProcedure(name, calls)
+		if err != nil {
+			return err
+		}
+		if err := sink.ReturnStatus(status); err != nil {
+			return &sinkError{err}
+		}
+		for i, a := range calls {
+			if !a.Output {
+				continue
+			}
+			if err := sink.ReturnValue(a.Name, i, a.Type, a.Value); err != nil {
+				return &sinkError{err}
+			}
+		}
+		return nil
+	})
+	failed := err != nil
+	if failed {
+		if err = x.statementErrorAtCall(err); err != nil {
+			return x.finish(err)
+		}
+	}
+	if err := x.finish(nil); err != nil {
+		return err
+	}
+	return sink.Done(DoneInfo{EndProc: true, Error: failed, Command: CommandExec})
+}
+
+// statementErrorAtCall reports an error that reached the call itself.
+func (x *Exec) statementErrorAtCall(err error) error {
+	se := asServerError(err)
+	if se == nil {
+		if err == errAbort {
+			return nil
+		}
+		return err
+	}
+	if x.s.tx != nil && (x.s.tx.ended() || abortsTransaction(se) || x.s.xactAbort) {
+		if e := x.report(se, false); e != nil {
+			return e
+		}
+		return x.rollbackAll()
+	}
+	return x.report(se, false)
+}
+
+// callText is the statement that a call carries, for faults.
+func callText(name tsql.Name, args []Arg) string {
+	switch fold(name.Base()) {
+	case "sp_executesql", "sp_prepexec", "sp_prepare":
+		for _, a := range args {
+			if a.Type.ID.IsText() && !a.Value.IsNull() && !strings.HasPrefix(a.Value.Str(), "@") {
+				return a.Value.Str()
+			}
+		}
+	}
+	return name.String()
+}
+
+// specialProcedure returns the procedures that run a text in the caller's scope.
+func (x *Exec) specialProcedure(name tsql.Name) func(args []callArg) (int32, error) {
+	if s := fold(name.Schema()); s != "" && s != "sys" && s != "dbo" {
+		return nil
+	}
+	switch fold(name.Base()) {
+	case "sp_executesql":
+		return x.executeSQL
+	case "sp_prepare":
+		return func(args []callArg) (int32, error) { _, err := x.prepare(args); return 0, err }
+	case "sp_prepexec":
+		return x.prepExec
+	case "sp_execute":
+		return x.executePrepared
+	case "sp_unprepare":
+		return func(args []callArg) (int32, error) {
+			if len(args) < 1 {
+				return 0, errNoHandle(0)
+			}
+			h := int32(args[0].Value.Int64())
+			if x.s.handles[h] == nil {
+				return 0, errNoHandle(h)
+			}
+			delete(x.s.handles, h)
+			return 0, nil
+		}
+	case "sp_cursor", "sp_cursoropen", "sp_cursorprepare", "sp_cursorexecute", "sp_cursorprepexec", "sp_cursorunprepare", "sp_cursorfetch", "sp_cursoroption", "sp_cursorclose":
+		return func([]callArg) (int32, error) { return 0, unsupported("An API server cursor (" + name.Base() + ")") }
+	}
+	return nil
+}
+
+func errNoHandle(h int32) error {
+	return raise(8179, "Could not find prepared statement with handle %d.", h)
+}
+
+// declaredParams reads a parameter list such as "@p1 int, @p2 nvarchar(10) OUTPUT".
+func (x *Exec) declaredParams(text string) ([]Param, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	prog, err := x.in.parse("CREATE PROCEDURE p "+text+" AS RETURN", true)
+	if err != nil {
+		return nil, err
+	}
+	st, ok := prog.Stmts[0].(*tsql.CreateProcedureStmt)
+	if !ok {
+		return nil, sqltypes.Errorf(102, 1, 15, "Incorrect syntax near '%s'.", text)
+	}
+	return x.paramsOf(st.Params)
+}
+
+func textArg(args []callArg, i int) (string, bool) {
+	if i >= len(args) || args[i].Value.IsNull() || !args[i].Type.ID.IsText() {
+		return "", false
+	}
+	return args[i].Value.Str(), true
+}
+
+// executeSQL is sp_executesql (MS docs).
+func (x *Exec) executeSQL(args []callArg) (int32, error) {
+	text, ok := textArg(args, 0)
+	if !ok {
+		return 0, raise(214, "Procedure expects parameter '@statement' of type 'ntext/nchar/nvarchar'.")
+	}
+	decl, _ := textArg(args, 1)
+	params, err := x.declaredParams(decl)
+	if err != nil {
+		return 0, err
+	}
+	rest := args[min(2, len(args)):]
+	return 0, x.runPrepared(&prepared{text, params}, rest)
+}
+
+// runPrepared runs a text with its parameters bound.
+func (x *Exec) runPrepared(p *prepared, args []callArg) error {
+	vals, from, err := bindStatement(p, args)
+	if err != nil {
+		return err
+	}
+	y := *x
+	y.proc = ""
+	err = y.runText(p.text, p.params, vals)
+	giveBack(p.params, vals, from, args)
+	return err
+}
+
+// bindStatement is bind with the errors of parameterised queries.
+func bindStatement(p *prepared, args []callArg) ([]value, []int, error) {
+	vals, from, err := bind("sp_executesql", p.params, args)
+	if e := asServerError(err); e != nil && e.Number == 201 {
+		missing := ""
+		for _, prm := range p.params {
+			if strings.Contains(e.Message, "'"+prm.Name+"'") {
+				missing = prm.Name
+			}
+		}
+		return nil, nil, raise(8178, "The parameterized query '%s' expects the parameter '%s', which was not supplied.", p.text, missing)
+	}
+	return vals, from, err
+}
+
+// prepare is sp_prepare: handle OUTPUT, parameter list, text.
+func (x *Exec) prepare(args []callArg) (int32, error) {
+	if len(args) < 3 {
+		return 0, raise(201, "Procedure or function 'sp_prepare' expects parameter '@stmt', which was not supplied.")
+	}
+	decl, _ := textArg(args, 1)
+	text, _ := textArg(args, 2)
+	params, err := x.declaredParams(decl)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := x.in.parse(text, !x.s.quotedOff); err != nil {
+		return 0, err
+	}
+	x.s.nextHandle++
+	h := x.s.nextHandle
+	x.s.handles[h] = &prepared{text, params}
+	args[0].Value, args[0].Type, args[0].Output = sqltypes.IntOf(int64(h)), typeInt, true
+	return h, nil
+}
+
+func (x *Exec) prepExec(args []callArg) (int32, error) {
+	h, err := x.prepare(args)
+	if err != nil {
+		return 0, err
+	}
+	return 0, x.runPrepared(x.s.handles[h], args[3:])
+}
+
+func (x *Exec) executePrepared(args []callArg) (int32, error) {
+	if len(args) < 1 {
+		return 0, errNoHandle(0)
+	}
+	h := int32(args[0].Value.Int64())
+	p := x.s.handles[h]
+	if p == nil {
+		return 0, errNoHandle(h)
+	}
+	return 0, x.runPrepared(p, args[1:])
+}

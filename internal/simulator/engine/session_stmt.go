@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
+)
+
+// sessionStmt returns the work of a statement about the session itself, nil when
+// stmt is none.
+func (x *Exec) sessionStmt(stmt tsql.Stmt) func() error {
+	switch st := stmt.(type) {
+	case *tsql.SetOptionStmt:
+		return func() error { return x.setOption(st) }
+	case *tsql.SetValueStmt:
+		return func() error { return x.setValue(st) }
+	case *tsql.SetIsolationStmt:
+		return func() error { x.s.isolation = isolationLevels[st.Level]; return nil }
+	case *tsql.SetIdentityInsertStmt:
+		return func() error { return x.setIdentityInsert(st) }
+	case *tsql.PrintStmt:
+		return func() error { return x.print(st) }
+	case *tsql.RaiserrorStmt:
+		return func() error { return x.raiserror(st) }
+	case *tsql.WaitForStmt:
+		return func() error { return x.waitFor(st) }
+	case *tsql.UseStmt:
+		return func() error { return x.use(st.Database) }
+	case *tsql.KillStmt:
+		return func() error { return x.killSession(st) }
+	case *tsql.CheckpointStmt, *tsql.ReconfigureStmt:
+		return func() error { return nil }
+	case *tsql.ExecuteAsStmt:
+		return func() error { return x.executeAs(st) }
+	case *tsql.RevertStmt:
+		return func() error {
+			if n := len(x.s.impersonated); n > 0 {
+				x.s.impersonated = x.s.impersonated[:n-1]
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// setOption is SET of on/off options. Those that only matter to the optimiser or
+// to display are accepted.
+func (x *Exec) setOption(st *tsql.SetOptionStmt) error {
+	s := x.s
+	for _, name := range st.Names {
+		switch name {
+		case "NOCOUNT":
+			s.nocount = st.On
+		case "XACT_ABORT":
+			s.xactAbort = st.On
+		case "IMPLICIT_TRANSACTIONS":
+			s.implicit = st.On
+		case "QUOTED_IDENTIFIER":
+			s.quotedOff = !st.On
+		case "ANSI_NULLS":
+			if !st.On {
+				return unsupported("SET ANSI_NULLS OFF")
+			}
+		case "ARITHABORT":
+			s.arithAbort = st.On
+		case "ANSI_DEFAULTS":
+			s.implicit = st.On
+		case "ANSI_WARNINGS", "ANSI_PADDING", "ANSI_NULL_DFLT_ON", "ANSI_NULL_DFLT_OFF", "CONCAT_NULL_YIELDS_NULL", "NUMERIC_ROUNDABORT", "ARITHIGNORE",
+			"CURSOR_CLOSE_ON_COMMIT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS", "NO_BROWSETABLE", "STATISTICS IO", "STATISTICS TIME", "STATISTICS PROFILE", "STATISTICS XML":
+		case "PARSEONLY", "NOEXEC", "FMTONLY", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML":
+			if st.On {
+				return unsupported("SET " + name + " ON")
+			}
+		default:
+			return sqltypes.Errorf(195, 7, 15, "'%s' is not a recognized SET option.", name)
+		}
+	}
+	return nil
+}
+
+func (x *Exec) setValue(st *tsql.SetValueStmt) error {
+	v, t, err := x.evaluate(st, st.Value)
+	if err != nil {
+		return err
+	}
+	s := x.s
+	number := func() (int64, error) {
+		w, err := sqltypes.Convert(v, t, typeBigInt, 0)
+		return w.Int64(), err
+	}
+	switch st.Name {
+	case "LOCK_TIMEOUT":
+		n, err := number()
+		if err != nil {
+			return err
+		}
+		s.setLockTimeout(n)
+	case "ROWCOUNT":
+		if s.rowCountLimit, err = number(); err != nil {
+			return err
+		}
+	case "TEXTSIZE":
+		if s.textSize, err = number(); err != nil {
+			return err
+		}
+	case "DATEFIRST":
+		n, err := number()
+		if err != nil {
+			return err
+		}
+		if n < 1 || n > 7 {
+			return raise(2742, "SET DATEFIRST %d is out of range.", n)
+		}
+		s.dateFirst = int(n)
+	case "DEADLOCK_PRIORITY":
+		switch strings.ToUpper(v.Str()) {
+		case "LOW":
+			s.deadlockPriority = -5
+		case "NORMAL":
+			s.deadlockPriority = 0
+		case "HIGH":
+			s.deadlockPriority = 5
+		default:
+			n, err := number()
+			if err != nil {
+				return err
+			}
+			s.deadlockPriority = int(n)
+		}
+	case "CONTEXT_INFO":
+		s.context = v
+	case "LANGUAGE":
+		old := s.language
+		s.language = v.Str()
+		return x.sink.EnvChange(EnvLanguage, []byte(s.language), []byte(old))
+	case "DATEFORMAT":
+		if !strings.EqualFold(v.Str(), "mdy") && !strings.EqualFold(v.Str(), "ymd") {
+			return unsupported("SET DATEFORMAT " + v.Str())
+		}
+		s.dateFormat = strings.ToLower(v.Str())
+	case "QUERY_GOVERNOR_COST_LIMIT", "OFFSETS":
+	default:
+		return sqltypes.Errorf(195, 7, 15, "'%s' is not a recognized SET option.", st.Name)
+	}
+	return nil
+}
+
+func (s *Session) setLockTimeout(ms int64) {
+	s.lockTimeoutMS = ms
+	switch {
+	case ms < 0:
+		s.lockTimeout = 0
+	case ms == 0:
+		s.lockTimeout = storage.NoWait
+	default:
+		s.lockTimeout = time.Duration(ms) * time.Millisecond
+	}
+	if s.tx != nil {
+		for _, txn := range s.tx.txns {
+			txn.SetLockTimeout(s.lockTimeout)
+		}
+	}
+}
+
+func (x *Exec) setIdentityInsert(st *tsql.SetIdentityInsertStmt) error {
+	db, t, err := x.findTable(st.Table)
+	if err != nil {
+		return sqltypes.Errorf(1088, 11, 16, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", st.Table.String())
+	}
+	if t.identity() == nil {
+		return raise(8106, "Table '%s' does not have the identity property. Cannot perform SET operation.", st.Table.String())
+	}
+	s := x.s
+	if !st.On {
+		if s.identityInsert.db == db && s.identityInsert.table == t.ID {
+			s.identityInsert = identityInsert{}
+		}
+		return nil
+	}
+	if other := s.identityInsert; other.db != nil && (other.db != db || other.table != t.ID) {
+		if o := x.catalog(other.db).tables[other.table]; o != nil {
+			return raise(8107, "IDENTITY_INSERT is already ON for table '%s.%s.%s'. Cannot perform SET operation for table '%s'.",
+				other.db.Name(), x.catalog(other.db).schemaName(o.SchemaID), o.Name, st.Table.String())
+		}
+	}
+	s.identityInsert = identityInsert{db, t.ID}
+	return nil
+}
+
+func (x *Exec) print(st *tsql.PrintStmt) error {
+	v, t, err := x.evaluate(st, st.Value)
+	if err != nil {
+		return err
+	}
+	if v.IsNull() {
+		return x.Print(" ")
+	}
+	w, err := sqltypes.Convert(v, t, sqltypes.NVarCharOf(4000), 0)
+	if err != nil {
+		return err
+	}
+	return x.Print(w.Str())
+}
+
+// waitFor sleeps by the server's clock; the call's end wakes it.
+func (x *Exec) waitFor(st *tsql.WaitForStmt) error {
+	v, t, err := x.evaluate(st, st.Value)
+	if err != nil {
+		return err
+	}
+	timeType := sqltypes.Type{ID: sqltypes.Time, Scale: 3}
+	w, err := sqltypes.Convert(v, t, timeType, 0)
+	if err != nil {
+		return sqltypes.Errorf(148, 1, 15, "Incorrect time syntax in time string '%s' used with WAITFOR.", v.Str())
+	}
+	delay := time.Duration(w.Ticks()) * 100
+	if st.Time {
+		now := x.Now()
+		midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+		target := midnight.Add(delay)
+		if target.Before(now) {
+			target = target.AddDate(0, 0, 1)
+		}
+		delay = target.Sub(now)
+	}
+	done := make(chan struct{})
+	stop := x.in.clock.AfterFunc(delay, func() { close(done) })
+	defer stop()
+	select {
+	case <-done:
+		return nil
+	case <-x.ctx.Done():
+		return x.ctx.Err()
+	}
+}
+
+// use changes the current database: of the session in a batch, of the scope in
+// EXEC of a string.
+func (x *Exec) use(name string) error {
+	db := x.in.Database(name)
+	if db == nil {
+		return sqltypes.Errorf(911, 1, 16, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
+	}
+	o := db.Catalog().options
+	if o.State == "OFFLINE" {
+		return sqltypes.Errorf(942, 4, 14, "Database '%s' cannot be opened because it is offline.", db.Name())
+	}
+	if !db.accessible(x.s.effectiveLogin()) {
+		return sqltypes.Errorf(916, 1, 14, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", x.s.effectiveLogin().Name, db.Name())
+	}
+	if o.UserAccess == "SINGLE_USER" {
+		for _, other := range x.in.Sessions() {
+			if other != x.s && other.currentDB() == db {
+				return sqltypes.Errorf(924, 1, 14, "Database '%s' is already open and can only have one user at a time.", db.Name())
+			}
+		}
+	}
+	old := x.s.Database()
+	x.db = db
+	x.s.db.Store(db)
+	if err := x.sink.EnvChange(EnvDatabase, []byte(db.Name()), []byte(old)); err != nil {
+		return err
+	}
+	return x.Message(&Message{Number: 5701, State: 1, Class: 0, Text: "Changed database context to '" + db.Name() + "'."})
+}
+
+func (x *Exec) killSession(st *tsql.KillStmt) error {
+	v, t, err := x.evaluate(st, st.SPID)
+	if err != nil {
+		return err
+	}
+	w, err := sqltypes.Convert(v, t, typeInt, 0)
+	if err != nil {
+		return err
+	}
+	id := int(w.Int64())
+	if id == x.s.spid {
+		return raise(6104, "Cannot use KILL to kill your own process.")
+	}
+	for _, s := range x.in.Sessions() {
+		if s.spid == id {
+			if !st.StatusOnly {
+				s.kill()
+			}
+			return nil
+		}
+	}
+	return raise(6106, "Process ID %d is not an active process ID.", id)
+}
+
+func (x *Exec) executeAs(st *tsql.ExecuteAsStmt) error {
+	if st.Kind == "CALLER" {
+		return nil
+	}
+	v, _, err := x.evaluate(st, st.Name)
+	if err != nil {
+		return err
+	}
+	name := v.Str()
+	if st.Kind == "USER" {
+		u := x.catalog(x.db).principal(name)
+		if u == nil || u.Type != "S" {
+			return raise(15517, "Cannot execute as the database principal because the principal \"%s\" does not exist, this type of principal cannot be impersonated, or you do not have permission.", name)
+		}
+		if u.Login != "" {
+			name = u.Login
+		} else {
+			x.s.impersonated = append(x.s.impersonated, &login{Name: name, userOnly: u.Name})
+			return nil
+		}
+	}
+	x.in.mu.Lock()
+	l := x.in.logins[fold(name)]
+	x.in.mu.Unlock()
+	if l == nil {
+		return raise(15406, "Cannot execute as the server principal because the principal \"%s\" does not exist, this type of principal cannot be impersonated, or you do not have permission.", name)
+	}
+	x.s.impersonated = append(x.s.impersonated, l)
+	return nil
+}

@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
+)
+
+// systemFunctions are the functions that read the session or the catalogue, by
+// upper-case name (MS docs: Metadata Functions, Security Functions, System
+// Functions).
+var systemFunctions map[string]*systemFunction
+
+var (
+	typeText = sqltypes.NVarCharOf(4000)
+	// sqlVariantText stands for sql_variant results, which are text or numbers here.
+	typeVariant = sqltypes.Simple(sqltypes.SQLVariant)
+)
+
+func params(t ...sqltypes.Type) []sqltypes.Type { return t }
+
+func text(s string) value { return sqltypes.StringOf(s) }
+
+func textOrNull(s string) value {
+	if s == "" {
+		return value{}
+	}
+	return text(s)
+}
+
+func integer(n int64) value { return sqltypes.IntOf(n) }
+
+func boolean(b bool) value { return sqltypes.BoolOf(b) }
+
+func init() {
+	one := params(typeText)
+	systemFunctions = map[string]*systemFunction{
+		"OBJECT_ID":              {1, 2, params(typeText, typeText), typeInt, objectID},
+		"OBJECT_NAME":            {1, 2, params(typeInt, typeInt), typeSysname, objectName},
+		"OBJECT_SCHEMA_NAME":     {1, 2, params(typeInt, typeInt), typeSysname, objectSchemaName},
+		"OBJECT_DEFINITION":      {1, 1, params(typeInt), typeNVarMax, objectDefinition},
+		"SCHEMA_NAME":            {0, 1, params(typeInt), typeSysname, schemaName},
+		"SCHEMA_ID":              {0, 1, one, typeInt, schemaID},
+		"DB_ID":                  {0, 1, one, typeSmallInt, dbID},
+		"DB_NAME":                {0, 1, params(typeInt), typeSysname, dbName},
+		"COL_NAME":               {2, 2, params(typeInt, typeInt), typeSysname, colName},
+		"COL_LENGTH":             {2, 2, params(typeText, typeText), typeSmallInt, colLength},
+		"COLUMNPROPERTY":         {3, 3, params(typeInt, typeText, typeText), typeInt, columnProperty},
+		"OBJECTPROPERTY":         {2, 2, params(typeInt, typeText), typeInt, objectProperty},
+		"OBJECTPROPERTYEX":       {2, 2, params(typeInt, typeText), typeInt, objectProperty},
+		"INDEXPROPERTY":          {3, 3, params(typeInt, typeText, typeText), typeInt, indexProperty},
+		"INDEX_COL":              {3, 3, params(typeText, typeInt, typeInt), typeSysname, indexCol},
+		"TYPE_NAME":              {1, 1, params(typeInt), typeSysname, typeName},
+		"TYPE_ID":                {1, 1, one, typeInt, typeIDFunc},
+		"SERVERPROPERTY":         {1, 1, one, typeVariant, serverProperty},
+		"DATABASEPROPERTYEX":     {2, 2, params(typeText, typeText), typeVariant, databaseProperty},
+		"HAS_PERMS_BY_NAME":      {3, 5, params(typeText, typeText, typeText, typeText, typeText), typeInt, hasPermsByName},
+		"HAS_DBACCESS":           {1, 1, one, typeInt, hasDBAccess},
+		"IS_MEMBER":              {1, 1, one, typeInt, isMember},
+		"IS_ROLEMEMBER":          {1, 2, params(typeText, typeText), typeInt, isRoleMember},
+		"IS_SRVROLEMEMBER":       {1, 2, params(typeText, typeText), typeInt, isServerRoleMember},
+		"SUSER_SNAME":            {0, 1, params(sqltypes.VarBinaryOf(85)), typeSysname, loginName},
+		"SUSER_NAME":             {0, 1, params(typeInt), typeSysname, loginName},
+		"SUSER_ID":               {0, 1, one, typeInt, loginID},
+		"SUSER_SID":              {0, 1, one, sqltypes.VarBinaryOf(85), loginSID},
+		"ORIGINAL_LOGIN":         {0, 0, nil, typeSysname, func(x *Exec, _ []value) (value, error) { return text(x.s.login.Name), nil }},
+		"SYSTEM_USER":            {0, 0, nil, typeSysname, loginName},
+		"USER_NAME":              {0, 1, params(typeInt), typeSysname, userName},
+		"USER":                   {0, 0, nil, typeSysname, userName},
+		"CURRENT_USER":           {0, 0, nil, typeSysname, userName},
+		"SESSION_USER":           {0, 0, nil, typeSysname, userName},
+		"USER_ID":                {0, 1, one, typeInt, userID},
+		"DATABASE_PRINCIPAL_ID":  {0, 1, one, typeInt, userID},
+		"HOST_NAME":              {0, 0, nil, typeSysname, func(x *Exec, _ []value) (value, error) { return textOrNull(x.s.from.Host), nil }},
+		"HOST_ID":                {0, 0, nil, sqltypes.Type{ID: sqltypes.Char, Length: 10}, func(*Exec, []value) (value, error) { return text("1         "), nil }},
+		"APP_NAME":               {0, 0, nil, typeSysname, func(x *Exec, _ []value) (value, error) { return text(x.s.from.App), nil }},
+		"CURRENT_TIMEZONE":       {0, 0, nil, sqltypes.VarCharOf(64), func(x *Exec, _ []value) (value, error) { return text(timezoneName(x)), nil }},
+		"CURRENT_TIMEZONE_ID":    {0, 0, nil, sqltypes.VarCharOf(64), func(x *Exec, _ []value) (value, error) { return text(timezoneID(x)), nil }},
+		"SCOPE_IDENTITY":         {0, 0, nil, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, scopeIdentity},
+		"IDENT_CURRENT":          {1, 1, one, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, identCurrent},
+		"IDENT_SEED":             {1, 1, one, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, identSeed},
+		"IDENT_INCR":             {1, 1, one, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, identIncrement},
+		"ROWCOUNT_BIG":           {0, 0, nil, typeBigInt, func(x *Exec, _ []value) (value, error) { return integer(x.s.rowCount), nil }},
+		"XACT_STATE":             {0, 0, nil, typeSmallInt, func(x *Exec, _ []value) (value, error) { return integer(x.s.xactState()), nil }},
+		"CURRENT_TRANSACTION_ID": {0, 0, nil, typeBigInt, func(x *Exec, _ []value) (value, error) { d, _ := x.s.Transaction(); return integer(int64(d)), nil }},
+		"CONTEXT_INFO":           {0, 0, nil, sqltypes.VarBinaryOf(128), func(x *Exec, _ []value) (value, error) { return x.s.context, nil }},
+		"MIN_ACTIVE_ROWVERSION":  {0, 0, nil, sqltypes.BinaryOf(8), minRowVersion},
+		"ERROR_NUMBER":           {0, 0, nil, typeInt, caughtError(func(e *sqltypes.Error) value { return integer(int64(e.Number)) })},
+		"ERROR_SEVERITY":         {0, 0, nil, typeInt, caughtError(func(e *sqltypes.Error) value { return integer(int64(e.Class)) })},
+		"ERROR_STATE":            {0, 0, nil, typeInt, caughtError(func(e *sqltypes.Error) value { return integer(int64(e.State)) })},
+		"ERROR_LINE":             {0, 0, nil, typeInt, caughtError(func(e *sqltypes.Error) value { return integer(int64(e.Line)) })},
+		"ERROR_MESSAGE":          {0, 0, nil, typeText, caughtError(func(e *sqltypes.Error) value { return text(e.Message) })},
+		"ERROR_PROCEDURE":        {0, 0, nil, typeSysname, caughtError(func(e *sqltypes.Error) value { return textOrNull(e.Procedure) })},
+		"APPLOCK_MODE":           {3, 3, params(typeText, typeText, typeText), sqltypes.NVarCharOf(32), applockMode},
+		"TRIGGER_NESTLEVEL":      {0, 3, params(typeInt), typeInt, func(*Exec, []value) (value, error) { return integer(0), nil }},
+		"FORMATMESSAGE":          {1, 21, params(typeText), typeText, func(x *Exec, a []value) (value, error) { return text(formatMessage(a[0].Str(), a[1:])), nil }},
+	}
+}
+
+func caughtError(get func(*sqltypes.Error) value) func(x *Exec, _ []value) (value, error) {
+	return func(x *Exec, _ []value) (value, error) {
+		if len(x.caught) == 0 {
+			return value{}, nil
+		}
+		return get(x.caught[len(x.caught)-1]), nil
+	}
+}
+
+func minRowVersion(x *Exec, _ []value) (value, error) {
+	return rowVersionBytes(2001 + x.db.store.Counter("rowversion")), nil
+}
+
+func scopeIdentity(x *Exec, _ []value) (value, error) { return numeric(x.identity), nil }
+
+func numeric(v value) value {
+	if v.IsNull() {
+		return v
+	}
+	w, err := sqltypes.Convert(v, typeBigInt, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, 0)
+	if err != nil {
+		return value{}
+	}
+	return w
+}
+
+// tableNamed finds a table by the text of its name.
+func (x *Exec) tableNamed(name string) (*Database, *Table) {
+	db, t, err := x.findTable(splitName(name))
+	if err != nil {
+		return nil, nil
+	}
+	return db, t
+}
+
+func identCurrent(x *Exec, a []value) (value, error) {
+	db, t := x.tableNamed(a[0].Str())
+	if t == nil || t.identity() == nil {
+		return value{}, nil
+	}
+	return numeric(integer(lastIdentity(db, t, t.identity().Identity))), nil
+}
+
+func identSeed(x *Exec, a []value) (value, error) {
+	_, t := x.tableNamed(a[0].Str())
+	if t == nil || t.identity() == nil {
+		return value{}, nil
+	}
+	return numeric(integer(t.identity().Identity.Seed)), nil
+}
+
+func identIncrement(x *Exec, a []value) (value, error) {
+	_, t := x.tableNamed(a[0].Str())
+	if t == nil || t.identity() == nil {
+		return value{}, nil
+	}
+	return numeric(integer(t.identity().Identity.Increment)), nil
+}
+
+// globalVariable compiles @@name.
+func (c *compiler) globalVariable(g *tsql.GlobalVariable) (*expr, error) {
+	f, ok := globalVariables[strings.ToUpper(g.Name)]
+	if !ok {
+		return nil, sqltypes.Errorf(137, 2, 15, "Must declare the scalar variable \"%s\".", g.Name)
+	}
+	t := f.typ
+	if t.ID.IsText() {
+		t.Collation = c.x.collation()
+	}
+	return &expr{typ: t, nullable: true, eval: func(fr *frame) (value, error) { return f.get(fr.x), nil }}, nil
+}
+
+type globalVariable struct {
+	typ sqltypes.Type
+	get func(x *Exec) value
+}
+
+var globalVariables = map[string]globalVariable{
+	"@@VERSION":          {sqltypes.NVarCharOf(300), func(x *Exec) value { return text(x.in.versionText()) }},
+	"@@SPID":             {typeSmallInt, func(x *Exec) value { return integer(int64(x.s.spid)) }},
+	"@@TRANCOUNT":        {typeInt, func(x *Exec) value { return integer(int64(x.s.tranCount())) }},
+	"@@ROWCOUNT":         {typeInt, func(x *Exec) value { return integer(x.s.rowCount) }},
+	"@@ERROR":            {typeInt, func(x *Exec) value { return integer(int64(x.s.lastError)) }},
+	"@@IDENTITY":         {sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, func(x *Exec) value { return numeric(x.s.identity) }},
+	"@@SERVERNAME":       {typeSysname, func(x *Exec) value { return text(x.in.opts.ServerName) }},
+	"@@SERVICENAME":      {typeSysname, func(*Exec) value { return text("MSSQLSERVER") }},
+	"@@NESTLEVEL":        {typeInt, func(x *Exec) value { return integer(int64(x.s.nestLevel)) }},
+	"@@LOCK_TIMEOUT":     {typeInt, func(x *Exec) value { return integer(x.s.lockTimeoutMS) }},
+	"@@DATEFIRST":        {typeTinyInt, func(x *Exec) value { return integer(int64(x.s.dateFirst)) }},
+	"@@LANGUAGE":         {typeSysname, func(x *Exec) value { return text(x.s.language) }},
+	"@@LANGID":           {typeSmallInt, func(*Exec) value { return integer(0) }},
+	"@@MAX_PRECISION":    {typeTinyInt, func(*Exec) value { return integer(38) }},
+	"@@MAX_CONNECTIONS":  {typeInt, func(*Exec) value { return integer(32767) }},
+	"@@MICROSOFTVERSION": {typeInt, func(x *Exec) value { return integer(int64(x.in.MajorVersion()) << 24) }},
+	"@@OPTIONS":          {typeInt, func(*Exec) value { return integer(5496) }},
+	"@@PROCID":           {typeInt, func(*Exec) value { return integer(0) }},
+	"@@FETCH_STATUS":     {typeInt, func(x *Exec) value { return integer(x.s.fetchStatus) }},
+	"@@CURSOR_ROWS":      {typeInt, func(*Exec) value { return integer(0) }},
+	"@@TEXTSIZE":         {typeInt, func(x *Exec) value { return integer(x.s.textSize) }},
+	"@@DBTS":             {sqltypes.VarBinaryOf(8), func(x *Exec) value { return rowVersionBytes(2000 + x.db.store.Counter("rowversion")) }},
+	"@@CPU_BUSY":         {typeInt, func(*Exec) value { return integer(0) }},
+	"@@REMSERVER":        {typeSysname, func(*Exec) value { return value{} }},
+}
+
+// versionText is @@VERSION.
+func (in *Instance) versionText() string {
+	if in.editionNumber() == 5 {
+		return "Microsoft SQL Azure (RTM) - 12.0.2000.8 \n\tSimulator, not a product of Microsoft\n"
+	}
+	year := map[int]string{11: "2012", 12: "2014", 13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025"}[in.MajorVersion()]
+	return "Microsoft SQL Server " + year + " (RTM) - " + in.opts.Version + " (X64) \n\tSimulator, not a product of Microsoft\n\t" + in.opts.Edition + " on Linux\n"
+}
+
+func serverProperty(x *Exec, a []value) (value, error) {
+	variant := func(s string) value { return sqltypes.VariantOf(text(s), typeSysname) }
+	number := func(n int64) value { return sqltypes.VariantOf(integer(n), typeInt) }
+	parts := strings.Split(x.in.opts.Version, ".")
+	switch strings.ToUpper(a[0].Str()) {
+	case "PRODUCTVERSION":
+		return variant(x.in.opts.Version), nil
+	case "PRODUCTMAJORVERSION":
+		return variant(parts[0]), nil
+	case "PRODUCTMINORVERSION":
+		return variant(at(parts, 1)), nil
+	case "PRODUCTBUILD":
+		return variant(at(parts, 2)), nil
+	case "PRODUCTLEVEL":
+		return variant("RTM"), nil
+	case "EDITION":
+		if x.in.editionNumber() == 5 {
+			return variant("SQL Azure"), nil
+		}
+		return variant(x.in.opts.Edition), nil
+	case "ENGINEEDITION":
+		return number(x.in.editionNumber()), nil
+	case "SERVERNAME", "MACHINENAME", "COMPUTERNAMEPHYSICALNETBIOS":
+		return variant(x.in.opts.ServerName), nil
+	case "COLLATION":
+		return variant("SQL_Latin1_General_CP1_CI_AS"), nil
+	case "ISCLUSTERED", "ISHADRENABLED", "ISFULLTEXTINSTALLED", "ISLOCALDB", "ISXTPSUPPORTED", "ISPOLYBASEINSTALLED", "ISSINGLEUSER", "FILESTREAMCONFIGUREDLEVEL", "ISINTEGRATEDSECURITYONLY":
+		return number(0), nil
+	case "LCID":
+		return number(1033), nil
+	case "PROCESSID":
+		return number(1), nil
+	}
+	return value{}, nil
+}
+
+func at(parts []string, i int) string {
+	if i < len(parts) {
+		return parts[i]
+	}
+	return "0"
+}
+
+func databaseProperty(x *Exec, a []value) (value, error) {
+	db := x.in.Database(a[0].Str())
+	if db == nil {
+		return value{}, nil
+	}
+	o := db.Catalog().options
+	variant := func(s string) value { return sqltypes.VariantOf(text(s), typeSysname) }
+	flag := func(b bool) value { return sqltypes.VariantOf(boolean(b), typeInt) }
+	switch strings.ToUpper(a[1].Str()) {
+	case "COLLATION":
+		return variant(o.Collation), nil
+	case "STATUS":
+		return variant(o.State), nil
+	case "UPDATEABILITY":
+		if o.ReadOnly {
+			return variant("READ_ONLY"), nil
+		}
+		return variant("READ_WRITE"), nil
+	case "USERACCESS":
+		return variant(o.UserAccess), nil
+	case "RECOVERY":
+		return variant(o.Recovery), nil
+	case "VERSION":
+		return sqltypes.VariantOf(integer(957), typeInt), nil
+	case "EDITION":
+		return variant("Standard"), nil
+	case "ISFULLTEXTENABLED", "ISAUTOCLOSE", "ISAUTOSHRINK", "ISINSTANDBY", "ISPUBLISHED", "ISSUBSCRIBED", "ISMERGEPUBLISHED":
+		return flag(false), nil
+	case "LCID":
+		return sqltypes.VariantOf(integer(1033), typeInt), nil
+	}
+	return value{}, nil
+}
+
+func timezoneName(x *Exec) string {
+	if timezoneID(x) == "UTC" {
+		return "(UTC) Coordinated Universal Time"
+	}
+	_, offset := x.Now().Zone()
+	sign := "+"
+	if offset < 0 {
+		sign, offset = "-", -offset
+	}
+	return "(UTC" + sign + pad2(offset/3600) + ":" + pad2(offset/60%60) + ") " + timezoneID(x)
+}
+
+func pad2(n int) string {
+	s := strconv.Itoa(n)
+	if len(s) < 2 {
+		return "0" + s
+	}
+	return s
+}
+
+// timezoneID is the server's zone as Windows names it, for the common zones.
+func timezoneID(x *Exec) string {
+	name := x.in.location.String()
+	if w, ok := windowsZones[name]; ok {
+		return w
+	}
+	return name
+}
+
+var windowsZones = map[string]string{
+	"UTC": "UTC", "Etc/UTC": "UTC", "Europe/Berlin": "W. Europe Standard Time", "Europe/London": "GMT Standard Time",
+	"Europe/Paris": "Romance Standard Time", "America/New_York": "Eastern Standard Time", "America/Chicago": "Central Standard Time",
+	"America/Denver": "Mountain Standard Time", "America/Los_Angeles": "Pacific Standard Time", "Asia/Tokyo": "Tokyo Standard Time",
+	"Asia/Kolkata": "India Standard Time", "Asia/Shanghai": "China Standard Time", "Australia/Sydney": "AUS Eastern Standard Time",
+}
