@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
@@ -11,17 +13,17 @@ import (
 // workInterval is the pause between two changes of the workload.
 const workInterval = time.Second
 
-// changes are what the workload does in turn; %d is a number that grows.
+// changes are what the workload does in turn; {n} is a number that grows.
 var changes = []string{
 	`USE inventory;
 BEGIN TRANSACTION;
-INSERT INTO dbo.orders (customer_id, product_id, quantity) VALUES (1 + %[1]d %% 4, 1 + %[1]d %% 5, 1 + %[1]d %% 3);
-UPDATE dbo.products SET stock = stock - 1 - %[1]d %% 3 WHERE id = 1 + %[1]d %% 5;
+INSERT INTO dbo.orders (customer_id, product_id, quantity) VALUES (1 + {n} % 4, 1 + {n} % 5, 1 + {n} % 3);
+UPDATE dbo.products SET stock = stock - 1 - {n} % 3 WHERE id = 1 + {n} % 5;
 COMMIT TRANSACTION;`,
 	`USE inventory;
-UPDATE dbo.products SET stock = stock + 5 WHERE id = 1 + %[1]d %% 5;`,
+UPDATE dbo.products SET stock = stock + 5 WHERE id = 1 + {n} % 5;`,
 	`USE inventory;
-UPDATE dbo.customers SET email = 'customer%[1]d@example.com' WHERE id = 1 + %[1]d %% 4;`,
+UPDATE dbo.customers SET email = 'customer{n}@example.com' WHERE id = 1 + {n} % 4;`,
 	`USE inventory;
 DELETE FROM dbo.orders WHERE id = (SELECT MIN(id) FROM dbo.orders);`,
 }
@@ -36,7 +38,7 @@ func work(ctx context.Context, server *simulator.Server) error {
 			return nil
 		case <-ticker.C:
 		}
-		if err := server.Exec(fmt.Sprintf(changes[n%len(changes)], n)); err != nil {
+		if err := server.Exec(strings.ReplaceAll(changes[n%len(changes)], "{n}", strconv.Itoa(n))); err != nil {
 			return fmt.Errorf("changing the inventory: %w", err)
 		}
 	}
