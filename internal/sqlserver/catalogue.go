@@ -31,7 +31,7 @@ var (
 	tablesStatement = `SELECT t.object_id, s.name, t.name FROM sys.tables AS t
 JOIN sys.schemas AS s ON s.schema_id = t.schema_id WHERE t.is_ms_shipped = 0 ORDER BY t.object_id`
 
-	columnsStatement = `SELECT c.object_id, c.column_id, c.name, st.name, ut.name, ut.is_user_defined, c.max_length, c.precision, c.scale,
+	columnsStatement = `SELECT c.object_id, c.column_id, c.name, st.name, ut.name, ut.is_user_defined, c.max_length, c.[precision], c.scale,
  c.collation_name, c.is_nullable, c.is_identity, c.is_computed, d.definition
 FROM sys.columns AS c
 LEFT JOIN sys.types AS st ON st.user_type_id = c.system_type_id

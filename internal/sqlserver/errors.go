@@ -212,6 +212,10 @@ func connectError(err error) error {
 	}
 	var server mssql.Error
 	if errors.As(err, &server) {
+		// A refused database is told first, and "login failed" after it.
+		if len(server.All) > 1 && server.All[0].Number != server.Number {
+			return fmt.Errorf("%s: %w", server.All[0].Message, err)
+		}
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)

@@ -130,7 +130,10 @@ func TestKeyColumn_TextRoundTrip(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, f, arg)
 		}
-		_, err := key(schema.Real, schema.Type{}).argument("damaged")
+		text, err := key(schema.Real, schema.Type{}).encode(float32(0.1))
+		require.NoError(t, err)
+		assert.Equal(t, "0.10000000149011612", text, "the column's own value, not the shortest real")
+		_, err = key(schema.Real, schema.Type{}).argument("damaged")
 		require.Error(t, err)
 	})
 	t.Run("unexpected value", func(t *testing.T) {
