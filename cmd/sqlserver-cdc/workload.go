@@ -13,7 +13,7 @@ import (
 // workInterval is the pause between two changes of the workload.
 const workInterval = time.Second
 
-// changes are what the workload does in turn; {n} is a number that grows.
+// changes are what the workload does in turn; {n} counts the rounds.
 var changes = []string{
 	`USE inventory;
 BEGIN TRANSACTION;
@@ -38,7 +38,8 @@ func work(ctx context.Context, server *simulator.Server) error {
 			return nil
 		case <-ticker.C:
 		}
-		if err := server.Exec(strings.ReplaceAll(changes[n%len(changes)], "{n}", strconv.Itoa(n))); err != nil {
+		change, round := changes[n%len(changes)], n/len(changes)
+		if err := server.Exec(strings.ReplaceAll(change, "{n}", strconv.Itoa(round))); err != nil {
 			return fmt.Errorf("changing the inventory: %w", err)
 		}
 	}
