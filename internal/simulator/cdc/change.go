@@ -11,12 +11,17 @@ type emitFunc func(in *instance, row storage.Row) error
 // converter turns the log records of one transaction into change rows.
 type converter struct {
 	commit storage.LSN
+	start  sqltypes.Value // the same, as all rows share it
 	// command is the id given last. It counts changes over all instances: one
 	// insert, update and delete of a table with two instances is numbered 1, 3, 5
 	// in the first and 2, 4, 6 in the second (recorded on 2022 CU27).
 	command int64
 	rows    int64
 	emit    emitFunc
+}
+
+func newConverter(commit storage.LSN, emit emitFunc) *converter {
+	return &converter{commit: commit, start: lsnValue(commit), emit: emit}
 }
 
 // record writes the rows of one change to the instances of its table.
@@ -79,7 +84,7 @@ func (in *instance) changes(before, after storage.Row) []byte {
 // row emits one change row.
 func (c *converter) row(in *instance, seq storage.LSN, op int64, mask sqltypes.Value, source storage.Row, changed []byte) error {
 	row := make(storage.Row, in.width)
-	row[ctStartLSN] = lsnValue(c.commit)
+	row[ctStartLSN] = c.start
 	row[ctSeqVal] = lsnValue(seq)
 	row[ctOperation] = sqltypes.IntOf(op)
 	row[ctUpdateMask] = mask

@@ -38,7 +38,7 @@ func row(values ...any) storage.Row {
 func convert(t *testing.T, instances []*instance, records ...storage.LogRecord) []string {
 	t.Helper()
 	var lines []string
-	c := &converter{commit: storage.MakeLSN(0x2d, 0x580, 0x1d), emit: func(in *instance, r storage.Row) error {
+	c := newConverter(storage.MakeLSN(0x2d, 0x580, 0x1d), func(in *instance, r storage.Row) error {
 		assert.Equal(t, "0000002d:00000580:001d", fmtLSN(t, r[ctStartLSN]))
 		assert.True(t, r[ctEndLSN].IsNull())
 		seq, ok := lsnOf(r[ctSeqVal])
@@ -50,7 +50,7 @@ func convert(t *testing.T, instances []*instance, records ...storage.LogRecord) 
 		}
 		lines = append(lines, fmt.Sprintf("%s %02x %d %X %d %s", in.name, slot, r[ctOperation].Int64(), r[ctUpdateMask].Raw(), r[in.command].Int64(), strings.Join(values, ",")))
 		return nil
-	}}
+	})
 	for i := range records {
 		require.NoError(t, c.record(&records[i], instances))
 	}
