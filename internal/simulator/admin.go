@@ -2,7 +2,9 @@ package simulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/cdc"
@@ -46,7 +48,7 @@ func isFresh(dir string) (bool, error) {
 		return true, nil
 	}
 	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
 	if err != nil {

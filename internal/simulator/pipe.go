@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -40,7 +41,7 @@ func (c *pipeConn) Write(b []byte) (int, error) {
 // asNetError wraps errors as TCP's are: drivers tell by the type *net.OpError
 // that a connection is no good any more.
 func asNetError(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: pipeAddr{}.Network(), Addr: pipeAddr{}, Err: err}

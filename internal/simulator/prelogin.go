@@ -35,7 +35,7 @@ func (c *conn) prelogin() (transports, error) {
 	if encryption == tds.EncryptNotSupported {
 		return transports{login: c.plain, rest: c.plain}, nil
 	}
-	conn, err := acceptWrappedTLS(c.plain, c.server.wrappedTLS)
+	conn, err := acceptWrappedTLS(c.ctx, c.plain, c.server.wrappedTLS)
 	if err != nil {
 		return transports{}, err
 	}
@@ -53,7 +53,7 @@ func (c *conn) preloginInsideTLS() (transports, error) {
 		return transports{}, errors.New("client wants TDS 8, which the server has no certificate for")
 	}
 	conn := tls.Server(c.plain, c.server.strictTLS)
-	if err := conn.Handshake(); err != nil {
+	if err := conn.HandshakeContext(c.ctx); err != nil {
 		return transports{}, fmt.Errorf("TLS handshake: %w", err)
 	}
 	secured := newTransport(conn)

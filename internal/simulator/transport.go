@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ type wrappedTLS struct {
 }
 
 // acceptWrappedTLS runs the server's side of the handshake.
-func acceptWrappedTLS(t *transport, config *tls.Config) (*tls.Conn, error) {
+func acceptWrappedTLS(ctx context.Context, t *transport, config *tls.Config) (*tls.Conn, error) {
 	w := &wrappedTLS{
 		transport: t,
 		wrapped:   true,
@@ -64,7 +65,7 @@ func acceptWrappedTLS(t *transport, config *tls.Config) (*tls.Conn, error) {
 		record:    recordReader{r: t},
 	}
 	conn := tls.Server(w, config)
-	if err := conn.Handshake(); err != nil {
+	if err := conn.HandshakeContext(ctx); err != nil {
 		return nil, fmt.Errorf("TLS handshake: %w", err)
 	}
 	if err := w.finish(); err != nil {

@@ -94,6 +94,7 @@ func TestEncryption(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
+			defer rows.Close()
 			for rows.Next() {
 				var n int
 				require.NoError(t, rows.Scan(&n))
@@ -158,6 +159,7 @@ func TestBatch_Results(t *testing.T) {
 
 	rows, err := db.QueryContext(t.Context(), "two")
 	require.NoError(t, err)
+	defer rows.Close()
 	var got [][]int
 	for more := true; more; more = rows.NextResultSet() {
 		var set []int
@@ -297,6 +299,7 @@ func TestAttention_StopsRows(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	rows, err := conn.QueryContext(ctx, "endless")
 	require.NoError(t, err)
+	defer rows.Close()
 	require.True(t, rows.Next())
 	cancel()
 	for rows.Next() {
@@ -309,7 +312,7 @@ func TestAttention_StopsRows(t *testing.T) {
 func TestServer_OverTCP(t *testing.T) {
 	f := newFake(t, Options{})
 	f.statements["SELECT n"] = func(c *call) error { return c.integers(1, 3) }
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- f.server.Serve(listener) }()
