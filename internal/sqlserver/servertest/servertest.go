@@ -26,12 +26,19 @@ type Server struct{ *simulator.Server }
 // Start runs a script in a new database of a new server.
 func Start(t testing.TB, script string) *Server {
 	t.Helper()
+	return StartCollated(t, "SQL_Latin1_General_CP1_CI_AS", script)
+}
+
+// StartCollated is Start with a collation for the database, which rules how
+// its catalogue compares names.
+func StartCollated(t testing.TB, collation, script string) *Server {
+	t.Helper()
 	sim, err := simulator.New(simulator.Options{Logins: map[string]string{"sa": Password}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, sim.Close()) })
 	sim.StopAgent()
 	s := &Server{sim}
-	require.NoError(t, s.Server.Exec("CREATE DATABASE "+Database))
+	require.NoError(t, s.Server.Exec("CREATE DATABASE "+Database+" COLLATE "+collation))
 	s.Exec(t, "EXEC sys.sp_cdc_enable_db")
 	s.Exec(t, script)
 	return s
