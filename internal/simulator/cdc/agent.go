@@ -23,14 +23,14 @@ type Agent struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	jobs     map[jobKey]*job // started ones
-	scanners map[string]*scanner
+	scanners map[int]*scanner
 	// work counts jobs that are doing something now.
 	work sync.WaitGroup
 }
 
-// jobKey names a job.
+// jobKey names a job. Databases go by their id, which a rename leaves alone.
 type jobKey struct {
-	database string
+	database int
 	kind     string // captureJob or cleanupJob
 }
 
@@ -51,7 +51,7 @@ type job struct {
 // with an instance and returns its agent, running. Call it before the first
 // login; call Stop before closing the instance.
 func Enable(in *engine.Instance, clock storage.Clock) *Agent {
-	a := &Agent{in: in, clock: clock, jobs: map[jobKey]*job{}, scanners: map[string]*scanner{}}
+	a := &Agent{in: in, clock: clock, jobs: map[jobKey]*job{}, scanners: map[int]*scanner{}}
 	a.registerDatabaseProcedures()
 	a.registerTableProcedures()
 	a.registerJobProcedures()
@@ -99,7 +99,11 @@ func (a *Agent) Stop() {
 // CaptureNow scans the log of a database until it is empty, whether or not the
 // agent runs.
 func (a *Agent) CaptureNow(database string) error {
-	_, err := a.scanner(database).run(context.Background(), captureNowBatch, math.MaxInt)
+	db := a.in.Database(database)
+	if db == nil {
+		return fmt.Errorf("capturing database %q: no such database", database)
+	}
+	_, err := a.scanner(db.ID()).run(context.Background(), captureNowBatch, math.MaxInt)
 	return err
 }
 
@@ -120,7 +124,7 @@ func (a *Agent) isStarted(key jobKey) bool {
 	return a.jobs[key] != nil
 }
 
-func (a *Agent) scanner(database string) *scanner {
+func (a *Agent) scanner(database int) *scanner {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.scanners[database]
@@ -132,7 +136,7 @@ func (a *Agent) scanner(database string) *scanner {
 }
 
 // forget drops what is known about a database that captures no more.
-func (a *Agent) forget(database string) {
+func (a *Agent) forget(database int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stopLocked(jobKey{database, captureJob})
@@ -192,8 +196,9 @@ func (a *Agent) scheduleLocked(key jobKey, j *job, delay time.Duration) {
 	})
 }
 
-// runJob does a job's work once and arms its next run. An error is in the views
-// and in the next run's way: the log stays where it is.
+// runJob does a job's work once and arms its next run. A scan that fails is in
+// the views and leaves the log where it is, so that the next one tries again;
+// so does a cleanup the next night.
 func (a *Agent) runJob(ctx context.Context, key jobKey, j *job) {
 	next := time.Duration(j.settings.pollingInterval) * time.Second
 	goOn := true
@@ -210,7 +215,7 @@ func (a *Agent) runJob(ctx context.Context, key jobKey, j *job) {
 	if a.jobs[key] != j {
 		return
 	}
-	if !goOn || a.in.Database(key.database) == nil {
+	if !goOn || a.in.DatabaseByID(key.database) == nil {
 		delete(a.jobs, key)
 		return
 	}
@@ -227,5 +232,7 @@ func untilCleanup(now time.Time) time.Duration {
 	return next.Sub(now)
 }
 
-// jobName is the job's name in SQL Server Agent.
-func (k jobKey) jobName() string { return fmt.Sprintf("cdc.%s_%s", k.database, k.kind) }
+// jobName is a job's name in SQL Server Agent.
+func jobName(db *engine.Database, kind string) string {
+	return fmt.Sprintf("cdc.%s_%s", db.Name(), kind)
+}

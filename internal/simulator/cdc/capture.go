@@ -13,7 +13,7 @@ import (
 // scanner reads the log of one database. mu makes one scan at a time.
 type scanner struct {
 	agent    *Agent
-	database string
+	database int // its id
 
 	mu       sync.Mutex
 	lastIdle time.Time // of the newest mapping row, zero when not known yet
@@ -28,7 +28,7 @@ type scanner struct {
 func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	db := c.agent.in.Database(c.database)
+	db := c.agent.in.DatabaseByID(c.database)
 	if db == nil || !db.Options().CDCEnabled {
 		return 0, nil
 	}
@@ -36,7 +36,7 @@ func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) (int64, error
 	err := c.scans(ctx, db, maxTrans, maxScans, session)
 	c.sessions.end(session, c.agent.in.Now(), err)
 	if err != nil {
-		return session.transactions, fmt.Errorf("capturing database %q: %w", c.database, err)
+		return session.transactions, fmt.Errorf("capturing database %q: %w", db.Name(), err)
 	}
 	return session.transactions, nil
 }
@@ -60,7 +60,7 @@ func (c *scanner) once(ctx context.Context, db *engine.Database, maxTrans int, s
 		return 0, c.idle(ctx, db, after)
 	}
 	var s *scan
-	err := c.agent.in.SystemContext(ctx, c.database, func(x *engine.Exec) (err error) {
+	err := c.agent.in.SystemContext(ctx, db.Name(), func(x *engine.Exec) (err error) {
 		if s, err = newScan(x); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (c *scanner) once(ctx context.Context, db *engine.Database, maxTrans int, s
 func (c *scanner) idle(ctx context.Context, db *engine.Database, after storage.LSN) error {
 	now := c.agent.in.Now()
 	if c.lastIdle.IsZero() {
-		last, err := c.newestMapping(ctx, now)
+		last, err := c.newestMapping(ctx, db, now)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (c *scanner) idle(ctx context.Context, db *engine.Database, after storage.L
 	if pending := db.Storage().ReadLog(after, 1); len(pending) > 0 && pending[0].CommitLSN.Compare(lsn) < 0 {
 		return nil // a commit came between; the next scan has it
 	}
-	err := c.agent.in.SystemContext(ctx, c.database, func(x *engine.Exec) error {
+	err := c.agent.in.SystemContext(ctx, db.Name(), func(x *engine.Exec) error {
 		s, err := newScan(x)
 		if err != nil {
 			return err
@@ -110,9 +110,9 @@ func (c *scanner) idle(ctx context.Context, db *engine.Database, after storage.L
 
 // newestMapping is the time of the newest mapping row, long ago when there is
 // none.
-func (c *scanner) newestMapping(ctx context.Context, now time.Time) (last time.Time, err error) {
+func (c *scanner) newestMapping(ctx context.Context, db *engine.Database, now time.Time) (last time.Time, err error) {
 	last = now.Add(-2 * idleInterval)
-	err = c.agent.in.SystemContext(ctx, c.database, func(x *engine.Exec) error {
+	err = c.agent.in.SystemContext(ctx, db.Name(), func(x *engine.Exec) error {
 		row, err := one(x, `SELECT DATEDIFF(second, MAX(tran_end_time), @now) FROM cdc.lsn_time_mapping`,
 			arg("now", typed{datetimeType, localTime(now, x.Location())}))
 		if err == nil && row != nil && !row[0].IsNull() {

@@ -95,12 +95,12 @@ func removeOldMapping(x *engine.Exec) error {
 // cleanupByRetention is the cleanup job: it moves the low end of every instance
 // up to the newest entry older than the retention, so that instances end up
 // sharing one, and removes what lies below.
-func (a *Agent) cleanupByRetention(ctx context.Context, database string, settings jobSettings) error {
-	db := a.in.Database(database)
+func (a *Agent) cleanupByRetention(ctx context.Context, database int, settings jobSettings) error {
+	db := a.in.DatabaseByID(database)
 	if db == nil || !db.Options().CDCEnabled {
 		return nil
 	}
-	return a.in.SystemContext(ctx, database, func(x *engine.Exec) error {
+	return a.in.SystemContext(ctx, db.Name(), func(x *engine.Exec) error {
 		cutoff := x.Now().Add(-time.Duration(settings.retention) * time.Minute)
 		mark, err := mapTime(x, timeRelations["largest less than or equal"], localTime(cutoff, x.Location()))
 		if err != nil || mark.IsNull() {

@@ -32,6 +32,9 @@ func (a *Agent) onDDL(x *engine.Exec, ev engine.DDLEvent) error {
 }
 
 func (a *Agent) beforeDDL(x *engine.Exec, ev engine.DDLEvent) error {
+	if !x.IsRoleMember(x.Database(), "db_ddladmin") {
+		return errNotDDLAdmin()
+	}
 	switch ev.Kind {
 	case "TRUNCATE TABLE":
 		return errTruncate(ev.Before.Name)

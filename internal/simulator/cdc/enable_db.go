@@ -24,6 +24,11 @@ func (a *Agent) enableDatabase(x *engine.Exec, _ []sqltypes.Value) (int32, error
 	case x.Catalog(db).HasSchema("cdc") || x.Catalog(db).HasPrincipal("cdc"):
 		return 1, errCDCNameTaken(db.Name())
 	}
+	// A dropped database of the same id may have left its jobs behind.
+	a.forget(db.ID())
+	if err := dropJobs(x); err != nil {
+		return 1, err
+	}
 	for _, sql := range []string{"CREATE USER cdc WITHOUT LOGIN", "CREATE SCHEMA cdc AUTHORIZATION cdc"} {
 		if err := run(x, sql); err != nil {
 			return 1, err
@@ -36,6 +41,9 @@ func (a *Agent) enableDatabase(x *engine.Exec, _ []sqltypes.Value) (int32, error
 		if err := markShipped(x, tableNamed(x, t.schema, t.name).ID); err != nil {
 			return 1, err
 		}
+	}
+	if err := run(x, "GRANT SELECT ON cdc.lsn_time_mapping TO public"); err != nil {
+		return 1, err
 	}
 	if err := setEnabled(x, true); err != nil {
 		return 1, err
@@ -85,7 +93,7 @@ func (a *Agent) disableDatabase(x *engine.Exec, _ []sqltypes.Value) (int32, erro
 	if err != nil {
 		return 1, err
 	}
-	a.forget(db.Name())
+	a.forget(db.ID())
 	return 0, txn.DeleteMeta(capturedKey)
 }
 

@@ -48,6 +48,10 @@ func errCleanupDisabled(database string) *sqltypes.Error {
 	return raise(22910, "The cleanup request for database '%s' failed. The database is not enabled for Change Data Capture.", database)
 }
 
+func errNotDDLAdmin() *sqltypes.Error {
+	return raise(22914, "Only members of the sysadmin or db_owner or db_ddladmin roles can perform this operation when Change Data Capture is enabled for a database.")
+}
+
 func errUnknownCapture(instance, database string) *sqltypes.Error {
 	return raise(22920, "The named capture instance %s does not exist for database %s.", instance, database)
 }

@@ -73,7 +73,7 @@ func (a *Agent) allJobs() (map[jobKey]jobSettings, error) {
 		}
 		for _, r := range list {
 			if db := a.in.DatabaseByID(int(r[6].Int64())); db != nil {
-				jobs[jobKey{db.Name(), r[7].Str()}] = jobFrom(r)
+				jobs[jobKey{db.ID(), r[7].Str()}] = jobFrom(r)
 			}
 		}
 		return nil
@@ -155,9 +155,8 @@ func (a *Agent) ensureJobs(x *engine.Exec) error {
 // startJob starts a job of the current database and says so, or says that the
 // agent is down, which is no error.
 func (a *Agent) startJob(x *engine.Exec, kind string, settings jobSettings) error {
-	key := jobKey{x.Database().Name(), kind}
-	if !a.start(key, settings) {
+	if !a.start(jobKey{x.Database().ID(), kind}, settings) {
 		return x.Print("SQLServerAgent is not currently running so it cannot be notified of this action.")
 	}
-	return x.Print("Job '" + key.jobName() + "' started successfully.")
+	return x.Print("Job '" + jobName(x.Database(), kind) + "' started successfully.")
 }

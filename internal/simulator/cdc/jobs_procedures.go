@@ -100,7 +100,7 @@ func (a *Agent) addJob(x *engine.Exec, args []sqltypes.Value) error {
 		return err
 	}
 	if have != nil {
-		return errJobExists(jobKey{x.Database().Name(), kind}.jobName())
+		return errJobExists(jobName(x.Database(), kind))
 	}
 	settings := defaultsOf(kind)
 	if err := settings.override(kind, append(args[2:7:7], args[8])); err != nil {
@@ -148,7 +148,7 @@ func (a *Agent) dropJob(x *engine.Exec, args []sqltypes.Value) error {
 	if err != nil {
 		return err
 	}
-	a.stop(jobKey{x.Database().Name(), kind})
+	a.stop(jobKey{x.Database().ID(), kind})
 	return deleteJob(x, kind)
 }
 
@@ -159,14 +159,14 @@ func (a *Agent) startJobProcedure(x *engine.Exec, args []sqltypes.Value) error {
 	if err != nil {
 		return err
 	}
-	key := jobKey{x.Database().Name(), kind}
+	key := jobKey{x.Database().ID(), kind}
 	if kind == cleanupJob && a.isRunning() {
 		if err := a.cleanupByRetention(x.Context(), key.database, *settings); err != nil {
 			return err
 		}
 	}
 	if a.isStarted(key) && kind == captureJob {
-		return sqltypes.Errorf(22022, 1, 16, "SQLServerAgent Error: Request to run job %s (from User %s) refused because the job is already running from a request by User sa.", key.jobName(), "sa")
+		return sqltypes.Errorf(22022, 1, 16, "SQLServerAgent Error: Request to run job %s (from User %s) refused because the job is already running from a request by User sa.", jobName(x.Database(), kind), "sa")
 	}
 	return a.startJob(x, kind, *settings)
 }
@@ -177,9 +177,9 @@ func (a *Agent) stopJob(x *engine.Exec, args []sqltypes.Value) error {
 	if err != nil {
 		return err
 	}
-	key := jobKey{x.Database().Name(), kind}
+	key := jobKey{x.Database().ID(), kind}
 	a.stop(key)
-	return x.Print("Job '" + key.jobName() + "' stopped successfully.")
+	return x.Print("Job '" + jobName(x.Database(), kind) + "' stopped successfully.")
 }
 
 // helpJobs is sys.sp_cdc_help_jobs.
@@ -216,7 +216,7 @@ func (a *Agent) scanNow(x *engine.Exec, args []sqltypes.Value) error {
 	case !continuous && polling > 0:
 		return errScanPolling()
 	}
-	database := x.Database().Name()
+	database := x.Database().ID()
 	if a.isStarted(jobKey{database, captureJob}) {
 		return errScannerRunning(jobSession)
 	}

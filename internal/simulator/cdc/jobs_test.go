@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 )
 
 func TestAgent_PollsAndStops(t *testing.T) {
@@ -87,6 +90,23 @@ func TestLogScanSessions(t *testing.T) {
 	s.capture()
 	assert.Equal(t, "2 1 2 0", s.value("SELECT session_id, tran_count, command_count, error_count FROM sys.dm_cdc_log_scan_sessions WHERE session_id = 2"))
 	assert.Empty(t, s.query("SELECT * FROM sys.dm_cdc_errors"))
+}
+
+// A scan that fails is in the views and captures nothing.
+func TestLogScanErrors(t *testing.T) {
+	s := start(t)
+	s.exec("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)")
+	s.track("t")
+	s.track("u")
+	s.exec("INSERT u VALUES (1)")
+	require.NoError(t, s.in.System("shop", func(x *engine.Exec) error {
+		_, err := x.Exec("DROP TABLE cdc.dbo_t_CT")
+		return err
+	}))
+	require.ErrorContains(t, s.agent.CaptureNow("shop"), `change table of "dbo_t" is missing`)
+	assert.Equal(t, []string{"1 22859 16"}, s.query("SELECT session_id, error_number, error_severity FROM sys.dm_cdc_errors"))
+	assert.Equal(t, "1 1", s.value("SELECT error_count, failed_sessions_count FROM sys.dm_cdc_log_scan_sessions WHERE session_id = 0"))
+	assert.Empty(t, s.changes("dbo_u"))
 }
 
 func TestDurability(t *testing.T) {

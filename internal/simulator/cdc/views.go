@@ -47,7 +47,7 @@ func (a *Agent) logScanSessions(x *engine.Exec, db *engine.Database, emit func([
 	if !db.Options().CDCEnabled {
 		return nil
 	}
-	total, sessions, _ := a.scanner(db.Name()).sessions.snapshot()
+	total, sessions, _ := a.scanner(db.ID()).sessions.snapshot()
 	if err := emit(sessionRow(x, &total, "Aggregate")); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *Agent) scanErrors(x *engine.Exec, db *engine.Database, emit func([]sqlt
 	}
 	const populating = 7 // the phase in which change tables are written
 	none := sqltypes.StringOf(storage.LSN{}.String())
-	_, _, failures := a.scanner(db.Name()).sessions.snapshot()
+	_, _, failures := a.scanner(db.ID()).sessions.snapshot()
 	for _, f := range failures {
 		err := emit([]sqltypes.Value{
 			sqltypes.IntOf(f.session), sqltypes.IntOf(populating), localTime(f.at, x.Location()), sqltypes.IntOf(int64(f.err.Number)),

@@ -1,0 +1,75 @@
+package cdc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+)
+
+// Enabling waits for the table's open writers, so that their changes belong to
+// no instance or to older ones only.
+func TestEnableTable_WaitsForWriters(t *testing.T) {
+	s := start(t)
+	s.exec("CREATE TABLE t (id int PRIMARY KEY)")
+	writer := s.login("sa", "secret", "shop")
+	defer writer.Close()
+	batch(t, writer, "BEGIN TRAN; INSERT t VALUES (1)")
+	s.exec("SET LOCK_TIMEOUT 0")
+	assert.Equal(t, int32(1222), s.fails("EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL").Number)
+	assert.Empty(t, s.query("SELECT 1 FROM cdc.change_tables"))
+	batch(t, writer, "COMMIT")
+	s.track("t")
+	s.exec("INSERT t VALUES (2)")
+	s.capture()
+	assert.Equal(t, []string{"1 1 2 0x01 1 2"}, s.changes("dbo_t", "id"))
+}
+
+// What a login with mere grants may do, as measured on 2022 CU27
+// (emanuel-luis/mssql-cdc-pyspark).
+func TestLeastPrivilege(t *testing.T) {
+	s := start(t)
+	s.exec("CREATE LOGIN reader WITH PASSWORD = 'pw', CHECK_POLICY = OFF; CREATE USER reader FOR LOGIN reader")
+	s.exec("CREATE TABLE t (id int PRIMARY KEY, v int); CREATE TABLE gated (id int PRIMARY KEY)")
+	s.track("t")
+	s.exec("EXEC sys.sp_cdc_enable_table N'dbo', N'gated', @role_name = N'gate'")
+	s.exec("INSERT t VALUES (1, 1)")
+	s.capture()
+	reader := s.login("reader", "pw", "shop")
+	defer reader.Close()
+	visible := func() int {
+		a := batch(t, reader, "EXEC sys.sp_cdc_help_change_data_capture")
+		require.Empty(t, a.errors)
+		return len(a.rows)
+	}
+	only := func(sql string) sqltypes.Value { return onlyValue(t, reader, sql) }
+
+	assert.Equal(t, 0, visible())
+	assert.Equal(t, "0x00000000000000000000", show(only("SELECT sys.fn_cdc_get_min_lsn('dbo_t')")))
+	assert.Equal(t, show(only("SELECT sys.fn_cdc_get_max_lsn()")), s.value("SELECT sys.fn_cdc_get_max_lsn()"), "open to all")
+	assert.Equal(t, "1", show(only("SELECT COUNT(*) FROM cdc.lsn_time_mapping")), "open to all")
+	assert.Equal(t, int32(229), batch(t, reader, "SELECT * FROM cdc.change_tables").errors[0].Number)
+	assert.Equal(t, int32(22981), batch(t, reader, "EXEC sys.sp_cdc_get_captured_columns N'dbo_t'").errors[0].Number)
+	assert.Equal(t, int32(22904), batch(t, reader, "EXEC sys.sp_cdc_disable_table N'dbo', N't', N'all'").errors[0].Number)
+	assert.Equal(t, int32(22902), batch(t, reader, "EXEC sys.sp_cdc_disable_db").errors[0].Number)
+
+	s.exec("GRANT SELECT ON dbo.t TO reader; GRANT SELECT ON dbo.gated TO reader")
+	assert.Equal(t, 1, visible(), "the other instance has a gating role")
+	assert.NotEqual(t, "0x00000000000000000000", show(only("SELECT sys.fn_cdc_get_min_lsn('dbo_t')")))
+	assert.Equal(t, int32(229), batch(t, reader, "SELECT * FROM cdc.dbo_t_CT").errors[0].Number, "the change table has grants of its own")
+	s.exec("GRANT ALTER ON dbo.t TO reader")
+	assert.Equal(t, int32(22914), batch(t, reader, "ALTER TABLE t ADD w int").errors[0].Number)
+	s.exec("ALTER ROLE gate ADD MEMBER reader")
+	assert.Equal(t, 2, visible())
+}
+
+func onlyValue(t *testing.T, session *engine.Session, sql string) sqltypes.Value {
+	t.Helper()
+	a := batch(t, session, sql)
+	require.Empty(t, a.errors, sql)
+	require.Len(t, a.rows, 1)
+	return a.rows[0][0]
+}
