@@ -3,51 +3,44 @@ package input
 import (
 	"errors"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // Reasons of fatal states that are decided here; problems of other packages
 // bring their own.
 const (
-	reasonCheckpoint = "checkpoint_damaged"
-	reasonValue      = "value_out_of_range"
-	reasonLogin      = "login"
-	reasonMissing    = "object_missing"
+	reasonLogin   = "login"
+	reasonMissing = "object_missing"
 )
 
-// fatalReason decides which errors a person must cure, and names the cause in
-// one word; empty for errors that time cures. A refused login is a mistake
-// before the first success, and afterwards a server that is being restarted,
-// failed over or given a new password.
-func fatalReason(err error, connectedBefore bool) string {
-	var (
-		problem sqlserver.Problem
-		damaged *checkpoint.DamagedError
-		value   *schema.ValueError
-	)
-	switch {
-	case errors.As(err, &problem):
-		return problem.Reason()
-	case errors.As(err, &damaged):
-		return reasonCheckpoint
-	case errors.As(err, &value):
-		return reasonValue
+// diagnose decides which errors a person must cure: it names the cause in one
+// word and returns the error with its remedy. The reason is empty for errors
+// that time cures. A refused login is a mistake before the first success, and
+// afterwards a server that is being restarted, failed over or given a new
+// password.
+func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) {
+	var problem sqlserver.Problem
+	if errors.As(err, &problem) {
+		return problem.Reason(), err
 	}
+	text, remedy := "", ""
 	switch sqlserver.Classify(err) {
 	case sqlserver.ClassLogin:
 		if connectedBefore {
-			return ""
+			return "", err
 		}
-		return reasonLogin
+		reason, text, remedy = reasonLogin, "the server refuses the login or the database",
+			"correct user, password or database_names"
 	case sqlserver.ClassPermission:
-		return sqlserver.ReasonPermission
+		reason, text, remedy = sqlserver.ReasonPermission, "the login lacks a right",
+			"grant it SELECT on the captured tables and on schema cdc"
 	case sqlserver.ClassMissing:
-		return reasonMissing
+		reason, text, remedy = reasonMissing, "something that is read has been dropped",
+			"enable change data capture again, or leave the table out"
 	default:
-		return ""
+		return "", err
 	}
+	return reason, sqlserver.NewProblem(reason, text, remedy, err)
 }
 
 // fatalState is what the metrics and the log say of an input that cannot go
@@ -63,7 +56,12 @@ func (in *input) enterFatal(reason string, err error) {
 	in.clearFatal()
 	in.fatal = now
 	in.metrics.fatal.Set(1, reason, in.databaseName())
-	in.log.Errorf("Cannot go on (%s): %v", reason, err)
+	if in.cfg.stopOnFatal {
+		in.log.Errorf("Stopping the stream, because of %s (%s): %v", fieldOnFatal, reason, err)
+		return
+	}
+	// Benthos logs the error itself, now and at every attempt.
+	in.log.Errorf("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
 }
 
 // leaveFatal ends a fatal state whose cause is gone.

@@ -133,7 +133,7 @@ func (in *input) Connect(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	reason := fatalReason(err, in.keeper != nil)
+	reason, err := diagnose(err, in.keeper != nil)
 	if reason == "" {
 		return err
 	}
@@ -242,7 +242,7 @@ func (in *input) settleLoss(ctx context.Context, err error) error {
 	if sqlserver.Classify(err) != sqlserver.ClassRetry || !in.db.Usable() {
 		in.disconnect()
 	}
-	if fatalReason(err, true) != "" {
+	if reason, _ := diagnose(err, true); reason != "" {
 		return err
 	}
 	if times := in.losses.next(in.session.tracker.HandedOver().position()); times == 1 {
@@ -365,6 +365,7 @@ func (in *input) Close(ctx context.Context) error {
 func (in *input) ConnectionTest(ctx context.Context) service.ConnectionTestResults {
 	db, err := in.open(ctx)
 	if err != nil {
+		_, err = diagnose(err, false)
 		return service.ConnectionTestFailed(err).AsList()
 	}
 	if err := db.Close(); err != nil {

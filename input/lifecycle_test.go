@@ -181,7 +181,6 @@ func TestInput_Fatal(t *testing.T) {
 			assert.EqualValues(t, 1, rec.metric(gauge))
 		}
 		assert.Equal(t, 1, rec.logged("Cannot go on"), "said once")
-		assert.Equal(t, 1, rec.logged("take a new snapshot"))
 
 		f.set(func(f *fakeServer) { f.onPoll = nil })
 		require.NoError(t, in.Connect(t.Context()))
@@ -219,6 +218,7 @@ func TestInput_FatalStop(t *testing.T) {
 		in, rec := recordedInput(t, f, newMemoryCache(), "on_fatal: stop", options{onStop: func(err error) { stopped = err }})
 		require.ErrorIs(t, in.Connect(t.Context()), service.ErrEndOfInput)
 		require.ErrorContains(t, stopped, "Login failed")
+		assert.Equal(t, 1, rec.logged("Login failed"))
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_fatal{login,db}"))
 		require.NoError(t, in.Close(t.Context()))
 	})
@@ -244,25 +244,32 @@ func TestInput_LoginIsFatalOnlyBeforeTheFirstSuccess(t *testing.T) {
 	})
 }
 
-func TestFatalReason(t *testing.T) {
+func TestDiagnose(t *testing.T) {
 	tests := []struct {
 		name      string
 		err       error
 		connected bool
-		want      string
+		want      string // the reason
+		remedy    string
 	}{
-		{"network", sqlserver.ErrConnectionLost, true, ""},
-		{"deadlock", mssql.Error{Number: 1205}, true, ""},
-		{"wrong password", loginFailed(), false, "login"},
-		{"password rotated", loginFailed(), true, ""},
-		{"no database", mssql.Error{Number: 4060}, false, "login"},
-		{"no right", mssql.Error{Number: 229}, true, "permission"},
-		{"no object", mssql.Error{Number: 208}, true, "object_missing"},
-		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged"},
-		{"anything else", errBroken, true, ""},
+		{"network", sqlserver.ErrConnectionLost, true, "", ""},
+		{"deadlock", mssql.Error{Number: 1205}, true, "", ""},
+		{"wrong password", loginFailed(), false, "login", "correct user, password"},
+		{"password rotated", loginFailed(), true, "", ""},
+		{"no database", mssql.Error{Number: 4060}, false, "login", "database_names"},
+		{"no right", mssql.Error{Number: 229}, true, "permission", "grant it SELECT"},
+		{"no object", mssql.Error{Number: 208}, true, "object_missing", "enable change data capture"},
+		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged", "delete both"},
+		{"a problem", sqlserver.NewProblem("r", "text", "remedy", nil), true, "r", "remedy"},
+		{"anything else", errBroken, true, "", ""},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, fatalReason(tt.err, tt.connected)) })
+		t.Run(tt.name, func(t *testing.T) {
+			reason, err := diagnose(tt.err, tt.connected)
+			assert.Equal(t, tt.want, reason)
+			assert.Contains(t, err.Error(), tt.err.Error())
+			assert.Contains(t, err.Error(), tt.remedy)
+		})
 	}
 }
 

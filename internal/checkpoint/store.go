@@ -30,6 +30,9 @@ func (e *DamagedError) Error() string {
 	return b.String()
 }
 
+// Reason is a fixed word, for metrics.
+func (e *DamagedError) Reason() string { return "checkpoint_damaged" }
+
 // Remedy says how to go on.
 func (e *DamagedError) Remedy() string {
 	return fmt.Sprintf("restore one of the keys from a backup of the cache, or delete both (%q and %q) to start afresh", e.Keys[0], e.Keys[1])
