@@ -58,7 +58,7 @@ func randomStatement(t *rapid.T) string {
 
 // apply performs one change row on the replayed table, which maps a key to its
 // row as text.
-func apply(t *rapid.T, table map[string]string, line string) {
+func apply(t require.TestingT, table map[string]string, line string) {
 	fields := strings.Fields(line)
 	op, mask, key, row := fields[0], fields[1], fields[2], strings.Join(fields[2:], " ")
 	switch op {
