@@ -132,11 +132,32 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 		}
 		return errAbort
 	}
-	if err := x.report(se, true); err != nil {
+	if err := x.report(se, false); err != nil {
+		return err
+	}
+	if err := x.noteTermination(stmt, se); err != nil {
+		return err
+	}
+	if err := x.sink.Done(DoneInfo{Error: true, InProc: x.inProc}); err != nil {
 		return err
 	}
 	if abort {
 		return errAbort
+	}
+	return nil
+}
+
+// noteTermination sends the message that follows the error of a data statement
+// which has been undone while the batch goes on.
+func (x *Exec) noteTermination(stmt tsql.Stmt, e *sqltypes.Error) error {
+	switch stmt.(type) {
+	case *tsql.InsertStmt, *tsql.UpdateStmt, *tsql.DeleteStmt, *tsql.MergeStmt:
+	default:
+		return nil
+	}
+	switch e.Number {
+	case 220, 515, 547, 2601, 2627, 2628, 8115, 8134, 8152:
+		return x.Message(&Message{Number: 3621, State: 0, Class: 0, Text: "The statement has been terminated."})
 	}
 	return nil
 }

@@ -42,7 +42,9 @@ func (n *tableScan) run(fr *frame, next func() error) error {
 	opts.Desc = n.desc
 	if n.writes {
 		opts.StatementStart = true
-		if opts.RowLock == storage.LockNone {
+		// Under SNAPSHOT the rows are those of the view; a row that changed since is
+		// found when it is written (3960).
+		if opts.RowLock == storage.LockNone && x.s.isolation != storage.Snapshot {
 			opts.RowLock = storage.LockU
 		}
 	}

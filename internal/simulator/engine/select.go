@@ -200,6 +200,10 @@ func itemColumn(it tsql.SelectItem, e *expr) columnDesc {
 		d.typ = typeInt
 	}
 	ref, isColumn := it.Expr.(*tsql.ColumnRef)
+	if p, ok := it.Expr.(*tsql.PseudoColumn); ok && !it.HasAlias && it.Alias == "" {
+		d.name, d.unnamed = p.Name, false
+		return d
+	}
 	switch {
 	case it.HasAlias || it.Alias != "":
 		d.name, d.unnamed = it.Alias, it.Alias == ""

@@ -251,3 +251,7 @@ func (s *Session) effectiveLogin() *login {
 	}
 	return s.login
 }
+
+// RowsRead is the number of rows that the last statement read from tables and
+// virtual tables: what it cost.
+func (s *Session) RowsRead() int64 { return s.lastRowsRead }

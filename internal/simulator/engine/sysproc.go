@@ -240,5 +240,3 @@ var generateSeries = TableFunction{
 		return nil
 	},
 }
-
-func (in *Instance) registerCatalogProcedures() {}
