@@ -168,11 +168,10 @@ func rename(f *os.File, path string) error {
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // see above
 	}
-	defer d.Close()
 	_ = d.Sync()
-	return nil
+	return d.Close()
 }
 
 // closeFile writes what is not written yet and closes the file.

@@ -1,6 +1,10 @@
 package storage
 
-import "github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+import (
+	"errors"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+)
 
 // WriteOptions qualifies one write.
 type WriteOptions struct {
@@ -13,7 +17,8 @@ type WriteOptions struct {
 }
 
 // Insert stores a row and returns its id. The row belongs to the store from then on.
-// Errors: *DuplicateKeyError, *sqltypes.Error 1222 and 1205, *NoTableError.
+// Errors: *DuplicateKeyError, *sqltypes.Error 1222, 1205 and (under Snapshot) 3960,
+// *NoTableError.
 func (t *Txn) Insert(table int64, row Row, opts WriteOptions) (RowID, error) {
 	tab, err := t.writable(table)
 	if err != nil {
@@ -22,6 +27,7 @@ func (t *Txn) Insert(table int64, row Row, opts WriteOptions) (RowID, error) {
 	for {
 		id, obstacle, err := t.insertOnce(tab, row, opts)
 		if obstacle == nil {
+			t.endOnConflict(err)
 			return id, err
 		}
 		if err := t.overcome(tab, obstacle); err != nil {
@@ -30,7 +36,7 @@ func (t *Txn) Insert(table int64, row Row, opts WriteOptions) (RowID, error) {
 	}
 }
 
-// Update replaces a row. Errors as Insert's, 3960 under Snapshot, ErrRowNotFound.
+// Update replaces a row. Errors as Insert's, ErrRowNotFound.
 func (t *Txn) Update(table int64, id RowID, row Row, opts WriteOptions) error {
 	_, err := t.change(table, id, row, opts)
 	return err
@@ -99,13 +105,8 @@ func (t *Txn) insertOnce(tab *table, row Row, opts WriteOptions) (RowID, *obstac
 	if err := tab.checkRow(row); err != nil {
 		return 0, nil, err
 	}
-	blocker, err := tab.checkUnique(t.status, row, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	if blocker != nil {
-		writer, _ := blocker.writer(t.status)
-		return 0, &obstacle{rec: blocker, writer: writer}, nil
+	if obstacle, err := t.checkUnique(tab, row, nil); obstacle != nil || err != nil {
+		return 0, obstacle, err
 	}
 	v := &version{row: row, status: t.status, seq: t.nextSeq()}
 	rec := &record{id: RowID(tab.nextID.Add(1)), head: v}
@@ -124,9 +125,7 @@ func (t *Txn) change(table int64, id RowID, row Row, opts WriteOptions) (LSN, er
 	for {
 		lsn, obstacle, err := t.changeOnce(tab, id, row, opts)
 		if obstacle == nil {
-			if isUpdateConflict(err) {
-				t.Rollback()
-			}
+			t.endOnConflict(err)
 			return lsn, err
 		}
 		if err := t.overcome(tab, obstacle); err != nil {
@@ -159,13 +158,8 @@ func (t *Txn) changeOnce(tab *table, id RowID, row Row, opts WriteOptions) (LSN,
 		if err := tab.checkRow(row); err != nil {
 			return LSN{}, nil, err
 		}
-		blocker, err := tab.checkUnique(t.status, row, rec)
-		if err != nil {
-			return LSN{}, nil, err
-		}
-		if blocker != nil {
-			writer, _ := blocker.writer(t.status)
-			return LSN{}, &obstacle{rec: blocker, writer: writer}, nil
+		if obstacle, err := t.checkUnique(tab, row, rec); obstacle != nil || err != nil {
+			return LSN{}, obstacle, err
 		}
 	}
 	v.seq = t.nextSeq()
@@ -194,11 +188,36 @@ func (t *Txn) claim(tab *table, rec *record) (*obstacle, error) {
 	return nil, nil
 }
 
+// checkUnique checks the unique indexes before a write of row to self, or of a new
+// record. Under Snapshot the key of a row that others have deleted since is an update
+// conflict: the view would show two rows of one key.
+func (t *Txn) checkUnique(tab *table, row Row, self *record) (*obstacle, error) {
+	w := view{at: newest, own: t.status, before: t.seq + 1}
+	if t.isolation == Snapshot && tab.id != metaTable {
+		w.at = t.snapshotView().at
+	}
+	blocker, err := tab.checkUnique(w, row, self)
+	switch {
+	case errors.Is(err, errStale):
+		return nil, t.updateConflictError(tab)
+	case err != nil:
+		return nil, err
+	case blocker != nil:
+		writer, _ := blocker.writer(t.status)
+		return &obstacle{rec: blocker, writer: writer}, nil
+	}
+	return nil, nil
+}
+
 const updateConflict = 3960
 
-func isUpdateConflict(err error) bool {
-	e, ok := err.(*sqltypes.Error)
-	return ok && e.Number == updateConflict
+// endOnConflict rolls the transaction back if err is an update conflict, as the server
+// does. The latch is not held.
+func (t *Txn) endOnConflict(err error) {
+	var e *sqltypes.Error
+	if errors.As(err, &e) && e.Number == updateConflict {
+		t.Rollback()
+	}
 }
 
 func (t *Txn) updateConflictError(tab *table) error {

@@ -160,13 +160,16 @@ func (ix *index) holder(v *version, row Row) *version {
 // conflict is what checkUnique found.
 type conflict struct {
 	duplicate bool
+	// stale: the view still shows a row of that key, which has gone since.
+	stale bool
 	// record is the row that is in the way; its writer must end before one can say
-	// whether it is a duplicate, unless duplicate is set.
+	// whether it is a duplicate, unless duplicate or stale is set.
 	record *record
 }
 
-// checkUnique looks for other records than self with row's key in a unique index.
-func (ix *index) checkUnique(own *txnStatus, row Row, self *record) conflict {
+// checkUnique looks for other records than self with row's key in a unique index, as
+// the transaction with the view w meets them.
+func (ix *index) checkUnique(w view, row Row, self *record) conflict {
 	if last, ok := ix.tree.Max(); !ok || ix.compareKeys(last.key, row) < 0 {
 		return conflict{}
 	}
@@ -176,25 +179,30 @@ func (ix *index) checkUnique(own *txnStatus, row Row, self *record) conflict {
 			return false
 		}
 		if e.rec != self {
-			found = ix.conflictWith(own, row, e.rec)
+			found = ix.conflictWith(w, row, e.rec)
 		}
 		return found.record == nil
 	}, &ix.hint)
 	return found
 }
 
-// conflictWith checks one record. Only its newest committed state and what a running
-// transaction makes of it can be in the way.
-func (ix *index) conflictWith(own *txnStatus, row Row, rec *record) conflict {
-	_, running := rec.writer(own)
+// conflictWith checks one record. Its newest committed state, what a running transaction
+// makes of it, and what a snapshot shows of it can be in the way.
+func (ix *index) conflictWith(w view, row Row, rec *record) conflict {
+	hit := func(v *version) bool {
+		return v != nil && v.row != nil && ix.covers(v.row) && ix.compareKeys(v.row, row) == 0
+	}
+	_, running := rec.writer(w.own)
 	for v := rec.head; v != nil; v = v.prev {
-		hit := v.row != nil && ix.covers(v.row) && ix.compareKeys(v.row, row) == 0
-		if hit {
+		if hit(v) {
 			return conflict{duplicate: !running, record: rec}
 		}
 		if !running || v.status.commit.Load() != 0 {
-			return conflict{}
+			break
 		}
+	}
+	if rec.head.status != w.own && hit(w.sees(rec.head)) {
+		return conflict{stale: true, record: rec}
 	}
 	return conflict{}
 }

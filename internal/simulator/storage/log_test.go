@@ -3,7 +3,6 @@ package storage
 import (
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -137,19 +136,33 @@ func TestLog_CommitOrder(t *testing.T) {
 }
 
 func TestLog_Times(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := loggingDatabase(t, Options{})
-		tx := db.Begin(TxnOptions{})
-		time.Sleep(time.Minute)
-		begin := time.Now()
-		insert(t, tx, row(1, "a", 1))
-		time.Sleep(time.Minute)
-		_, err := tx.Commit()
-		require.NoError(t, err)
-		logged := db.ReadLog(LSN{}, 1)[0]
-		require.True(t, begin.Equal(logged.BeginTime), "the begin is the first write")
-		require.True(t, begin.Add(time.Minute).Equal(logged.CommitTime))
-	})
+	clock := &setClock{now: time.Date(2024, 1, 2, 3, 4, 5, 6, time.UTC)}
+	db := loggingDatabase(t, Options{Clock: clock})
+	tx := db.Begin(TxnOptions{})
+	begin := clock.advance(time.Minute)
+	insert(t, tx, row(1, "a", 1))
+	end := clock.advance(time.Minute)
+	_, err := tx.Commit()
+	require.NoError(t, err)
+	clock.advance(-time.Hour)
+	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(2, "b", 1)) })
+	logged := db.ReadLog(LSN{}, 2)
+	require.Equal(t, begin, logged[0].BeginTime, "the begin is the first write")
+	require.Equal(t, end, logged[0].CommitTime)
+	require.Equal(t, end, logged[1].CommitTime, "the order of times is that of LSNs")
+}
+
+// setClock shows the time that a test sets.
+type setClock struct {
+	SystemClock
+	now time.Time
+}
+
+func (c *setClock) Now() time.Time { return c.now }
+
+func (c *setClock) advance(d time.Duration) time.Time {
+	c.now = c.now.Add(d)
+	return c.now
 }
 
 func TestLSNAllocator(t *testing.T) {

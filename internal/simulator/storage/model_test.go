@@ -221,11 +221,22 @@ func (m *model) wrote(t *rapid.T, mt *modelTxn, err error, from, key int64, r mo
 		require.Greater(t, len(m.open), 1)
 	case errors.As(err, &number) && number.Number == 3960:
 		require.Equal(t, Snapshot, mt.isolation)
-		require.NotEqual(t, mt.baseStamps[from], m.stamps[from])
+		require.True(t, m.goneSince(mt, from, key, r.name))
 		require.True(t, mt.tx.Done())
 		m.close(mt)
 	default:
 		require.NoError(t, err)
+	}
+	return false
+}
+
+// goneSince reports that others have changed a row of the snapshot that has one of the
+// keys or the name.
+func (m *model) goneSince(mt *modelTxn, from, key int64, name string) bool {
+	for k, r := range mt.base {
+		if (k == from || k == key || r.name == name) && mt.baseStamps[k] != m.stamps[k] {
+			return true
+		}
 	}
 	return false
 }

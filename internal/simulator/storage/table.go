@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -106,9 +107,12 @@ func (tab *table) checkRow(row Row) error {
 	return nil
 }
 
+// errStale says that a key belongs to a row which has gone since the snapshot.
+var errStale = errors.New("key of a row that was deleted since the snapshot")
+
 // checkUnique checks all unique indexes; self is the record that takes the row, nil
 // for a new one. Indexes in which self's key stays need no look.
-func (tab *table) checkUnique(own *txnStatus, row Row, self *record) (blocker *record, err error) {
+func (tab *table) checkUnique(w view, row Row, self *record) (blocker *record, err error) {
 	for _, ix := range tab.indexes {
 		if !ix.def.Unique || !ix.covers(row) {
 			continue
@@ -116,9 +120,12 @@ func (tab *table) checkUnique(own *txnStatus, row Row, self *record) (blocker *r
 		if self != nil && self.head.row != nil && ix.covers(self.head.row) && ix.compareKeys(self.head.row, row) == 0 {
 			continue
 		}
-		c := ix.checkUnique(own, row, self)
+		c := ix.checkUnique(w, row, self)
 		if c.duplicate {
 			return nil, &DuplicateKeyError{Table: tab.id, Index: ix.def.ID, Key: ix.key(row)}
+		}
+		if c.stale {
+			return nil, errStale
 		}
 		if c.record != nil {
 			return c.record, nil

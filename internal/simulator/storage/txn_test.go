@@ -158,6 +158,24 @@ func TestTxn_SnapshotUpdateConflict(t *testing.T) {
 	inTxn(t, db, func(tx *Txn) { require.Equal(t, []string{"a"}, names(t, tx, ScanOptions{})) })
 }
 
+// Inserting the key of a row that was deleted since the snapshot conflicts: error 3960
+// speaks of "update, delete, or insert the row that has been modified or deleted".
+func TestTxn_SnapshotInsertOfADeletedKey(t *testing.T) {
+	db := newTestDatabase(t)
+	var a RowID
+	inTxn(t, db, func(tx *Txn) { a = insert(t, tx, row(1, "a", 1)) })
+	tx := db.Begin(TxnOptions{Isolation: Snapshot})
+	require.Len(t, names(t, tx, ScanOptions{}), 1)
+	inTxn(t, db, func(tx *Txn) {
+		_, err := tx.Delete(testTable, a, WriteOptions{})
+		require.NoError(t, err)
+	})
+	_, err := tx.Insert(testTable, row(1, "b", 1), WriteOptions{})
+	requireNumber(t, 3960, err)
+	require.True(t, tx.Done())
+	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(1, "b", 1)) })
+}
+
 func TestTxn_SnapshotBeginsAtFirstAccess(t *testing.T) {
 	db := newTestDatabase(t)
 	tx := db.Begin(TxnOptions{Isolation: Snapshot})

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -194,7 +195,7 @@ func (t *Txn) wait(w *waiter) error {
 }
 
 func (t *Txn) waited(err error) error {
-	if err == errVictim {
+	if errors.Is(err, errVictim) {
 		t.Rollback()
 		return sqltypes.Errorf(1205, 51, 13, "Transaction (Process ID %d) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.", t.opts.SPID)
 	}
