@@ -28,14 +28,14 @@ const patience = 30 * time.Minute
 
 // newServer starts a simulator with a database "db" under change data capture,
 // and runs a script in it.
-func newServer(t *testing.T, script string) *simulator.Server {
+func newServer(t testing.TB, script string) *simulator.Server {
 	t.Helper()
 	server := emptyServer(t)
 	sqlExec(t, server, "CREATE DATABASE db\nGO\nUSE db\nEXEC sys.sp_cdc_enable_db\nALTER DATABASE db SET ALLOW_SNAPSHOT_ISOLATION ON\nGO\nUSE db\n"+script)
 	return server
 }
 
-func emptyServer(t *testing.T) *simulator.Server {
+func emptyServer(t testing.TB) *simulator.Server {
 	t.Helper()
 	server, err := simulator.New(simulator.Options{
 		Logins:     map[string]string{"sa": password},
@@ -56,13 +56,13 @@ func enable(schema, table string) string {
 }
 
 // sqlExec runs a script, in database db unless it says otherwise.
-func sqlExec(t *testing.T, server *simulator.Server, script string) {
+func sqlExec(t testing.TB, server *simulator.Server, script string) {
 	t.Helper()
 	require.NoError(t, server.Exec(script))
 }
 
 // change runs a script in db and lets the capture job read the log.
-func change(t *testing.T, server *simulator.Server, script string) {
+func change(t testing.TB, server *simulator.Server, script string) {
 	t.Helper()
 	sqlExec(t, server, "USE db\n"+script)
 	require.NoError(t, server.CaptureNow("db"))
@@ -213,9 +213,41 @@ type settings struct {
 	fields string // YAML of the input's fields, each line indented by nothing
 	store  *store
 	dial   func(*simulator.Server) input.Option // default: the server's in-memory pipe
-	// output is asked for every batch; its error is a nack.
-	output func(ctx context.Context, batch []received) error
-	onStop func(error)
+	// output is asked for every batch; its error is a nack. Its context ends
+	// when the stream stops less than gracefully.
+	output      func(ctx context.Context, batch []received) error
+	maxInFlight int // batches that output is asked for at once; default 1
+	onStop      func(error)
+}
+
+// output hands what it gets to the pipeline's test.
+type output struct {
+	pipeline *pipeline
+	ask      func(ctx context.Context, batch []received) error
+}
+
+func (o output) Connect(context.Context) error { return nil }
+func (o output) Close(context.Context) error   { return nil }
+
+func (o output) WriteBatch(ctx context.Context, batch service.MessageBatch) error {
+	p := o.pipeline
+	messages := make([]received, len(batch))
+	for i, m := range batch {
+		messages[i] = receive(p.t, m)
+	}
+	if o.ask != nil {
+		if err := o.ask(ctx, messages); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	p.all = append(p.all, messages...)
+	p.mu.Unlock()
+	select {
+	case p.signal <- struct{}{}:
+	default:
+	}
+	return nil
 }
 
 // startPipeline runs a stream until the test ends or stop is called.
@@ -238,30 +270,15 @@ func startPipeline(t *testing.T, server *simulator.Server, s settings) *pipeline
 	require.NoError(t, env.RegisterCache("test_store", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.Cache, error) {
 		return s.store, nil
 	}))
+	require.NoError(t, env.RegisterBatchOutput("test_output", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
+		return output{pipeline: p, ask: s.output}, service.BatchPolicy{}, max(1, s.maxInFlight), nil
+	}))
 	builder := env.NewStreamBuilder()
 	builder.SetLogger(slog.New(slog.NewTextHandler(p.logs, nil)))
 	builder.SetThreads(1)
 	require.NoError(t, builder.AddCacheYAML("label: offsets\ntest_store: {}"))
 	require.NoError(t, builder.AddInputYAML(inputYAML(s.fields)))
-	require.NoError(t, builder.AddBatchConsumerFunc(func(ctx context.Context, batch service.MessageBatch) error {
-		messages := make([]received, len(batch))
-		for i, m := range batch {
-			messages[i] = receive(t, m)
-		}
-		if s.output != nil {
-			if err := s.output(ctx, messages); err != nil {
-				return err
-			}
-		}
-		p.mu.Lock()
-		p.all = append(p.all, messages...)
-		p.mu.Unlock()
-		select {
-		case p.signal <- struct{}{}:
-		default:
-		}
-		return nil
-	}))
+	require.NoError(t, builder.AddOutputYAML("test_output: {}"))
 	stream, err := builder.Build()
 	require.NoError(t, err)
 	p.stream = stream

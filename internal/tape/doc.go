@@ -11,6 +11,9 @@
 // answers in the order they were recorded, whatever is asked: this is what a
 // bare driver drains.
 //
+// [Tape.Spool] keeps the answers in a file instead, so that the heap is the
+// client's alone.
+//
 // Connections must not be encrypted, and a request that was never recorded
 // closes its connection with an error that quotes it.
 package tape

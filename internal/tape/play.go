@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,25 +13,52 @@ import (
 
 // Tape is a recording, ready to be played any number of times.
 type Tape struct {
-	answers  map[string][][]byte // by request
-	sequence [][]byte            // answers to batches and RPCs, in order
-	login    map[byte][]byte
+	answers  map[string][]*answer // by request
+	sequence []*answer            // to batches and RPCs, in order
+	login    map[byte]*answer
 }
+
+// answer is what the server sent to one request, wherever it is kept.
+type answer struct {
+	kept     io.ReaderAt
+	at, size int64
+}
+
+// reader returns a reader of the answer from its beginning.
+func (a *answer) reader() *io.SectionReader { return io.NewSectionReader(a.kept, a.at, a.size) }
 
 func (t *Tape) add(e exchange) error {
 	key, err := e.request.key()
 	if err != nil {
 		return err
 	}
-	t.answers[key] = append(t.answers[key], e.answer)
+	a := &answer{kept: bytes.NewReader(e.answer), size: int64(len(e.answer))}
+	t.answers[key] = append(t.answers[key], a)
 	switch e.request.kind {
 	case typePrelogin, typeLogin7:
-		if t.login == nil {
-			t.login = map[byte][]byte{}
-		}
-		t.login[e.request.kind] = e.answer
+		t.login[e.request.kind] = a
 	case typeBatch, typeRPC:
-		t.sequence = append(t.sequence, e.answer)
+		t.sequence = append(t.sequence, a)
+	}
+	return nil
+}
+
+// Spool moves the answers from memory into a file, which must stay open. So
+// the tape is no part of the heap that a benchmark measures, and does not make
+// the garbage collector rarer than it will be without one.
+func (t *Tape) Spool(file *os.File) error {
+	at, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("spooling tape: %w", err)
+	}
+	for _, answers := range t.answers {
+		for _, a := range answers {
+			if _, err := io.Copy(file, a.reader()); err != nil {
+				return fmt.Errorf("spooling tape: %w", err)
+			}
+			a.kept, a.at = file, at
+			at += a.size
+		}
 	}
 	return nil
 }
@@ -40,23 +68,23 @@ func (t *Tape) Len() int { return len(t.sequence) }
 
 // Bytes returns the size of the answers to batches and procedure calls.
 func (t *Tape) Bytes() int {
-	n := 0
+	var n int64
 	for _, answer := range t.sequence {
-		n += len(answer)
+		n += answer.size
 	}
-	return n
+	return int(n)
 }
 
 // Player opens connections onto one playing of a tape.
 type Player struct {
-	answer func(message) ([]byte, error)
+	answer func(message) (*answer, error)
 }
 
 // Play returns a dialer whose connections answer each request as recorded.
 func (t *Tape) Play() *Player {
 	var mu sync.Mutex
 	next := map[string]int{}
-	return &Player{answer: func(m message) ([]byte, error) {
+	return &Player{answer: func(m message) (*answer, error) {
 		key, err := m.key()
 		if err != nil {
 			return nil, err
@@ -77,7 +105,7 @@ func (t *Tape) Play() *Player {
 // answers in turn, whatever it asks, then io.EOF.
 func (t *Tape) PlaySequence() *Player {
 	next := 0
-	return &Player{answer: func(m message) ([]byte, error) {
+	return &Player{answer: func(m message) (*answer, error) {
 		if m.kind == typePrelogin || m.kind == typeLogin7 {
 			return t.login[m.kind], nil
 		}
@@ -98,12 +126,12 @@ func (p *Player) DialContext(context.Context, string, string) (net.Conn, error) 
 
 // playedConn answers from memory. Deadlines are ignored: nothing is waited for.
 type playedConn struct {
-	answer func(message) ([]byte, error)
+	answer func(message) (*answer, error)
 
 	mu      sync.Mutex
 	ready   sync.Cond
 	pending []byte // of a request that is not whole yet
-	unread  []byte
+	unread  []*io.SectionReader // answers, each with something left to read
 	err     error
 }
 
@@ -127,12 +155,10 @@ func (c *playedConn) Write(b []byte) (int, error) {
 		if err != nil {
 			return 0, c.fail(err)
 		}
-		if len(c.unread) == 0 {
-			c.unread = answer // never written to: no copy on the usual path
-		} else {
-			c.unread = append(c.unread[:len(c.unread):len(c.unread)], answer...)
+		if answer.size > 0 {
+			c.unread = append(c.unread, answer.reader())
+			c.ready.Signal()
 		}
-		c.ready.Signal()
 	}
 }
 
@@ -151,9 +177,14 @@ func (c *playedConn) Read(b []byte) (int, error) {
 		}
 		c.ready.Wait()
 	}
-	n := copy(b, c.unread)
-	c.unread = c.unread[n:]
-	return n, nil
+	n, err := c.unread[0].Read(b)
+	if err == io.EOF {
+		err = nil
+	}
+	if at, _ := c.unread[0].Seek(0, io.SeekCurrent); at == c.unread[0].Size() {
+		c.unread = c.unread[1:]
+	}
+	return n, err
 }
 
 func (c *playedConn) Close() error {

@@ -45,7 +45,7 @@ func (r *Recorder) DialContext(ctx context.Context, network, address string) (ne
 func (r *Recorder) Tape() (*Tape, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := &Tape{answers: map[string][][]byte{}}
+	t := &Tape{answers: map[string][]*answer{}, login: map[byte]*answer{}}
 	for _, conn := range r.conns {
 		conn.mu.Lock()
 		exchanges, err := conn.exchanges, conn.err

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,7 +88,19 @@ func record(t *testing.T) *tape.Tape {
 }
 
 func TestTape_AnswersByRequest(t *testing.T) {
-	recorded := record(t)
+	t.Run("from memory", func(t *testing.T) { answersByRequest(t, record(t)) })
+	t.Run("from a file", func(t *testing.T) {
+		file, err := os.Create(filepath.Join(t.TempDir(), "tape"))
+		require.NoError(t, err)
+		defer file.Close()
+		recorded := record(t)
+		require.NoError(t, recorded.Spool(file))
+		answersByRequest(t, recorded)
+	})
+}
+
+func answersByRequest(t *testing.T, recorded *tape.Tape) {
+	t.Helper()
 	assert.Equal(t, 3, recorded.Len())
 	assert.Equal(t, len("page 1page 2idle"), recorded.Bytes())
 	for range 2 { // a tape can be played again
