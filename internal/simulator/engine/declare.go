@@ -91,14 +91,10 @@ func (x *Exec) declareTable(name string, def *tsql.TableType) error {
 		return err
 	}
 	t.tableVariable = true
-	txn := x.in.tempdb.store.Begin(storage.TxnOptions{SPID: x.s.spid})
-	if err := txn.CreateTable(x.physical(t)); err != nil {
-		txn.Rollback()
+	if err := x.s.tableVariableTxn().CreateTable(x.physical(t)); err != nil {
 		return err
 	}
-	if _, err := txn.Commit(); err != nil {
-		return err
-	}
+	x.s.openTables++
 	x.scope.tables[fold(name)] = t
 	return nil
 }
@@ -114,21 +110,31 @@ func (x *Exec) tableTypeOf(def *tsql.TableType, name string) (*Table, error) {
 	return t, nil
 }
 
-// dropTableVariables ends the table variables of the scope.
-func (x *Exec) dropTableVariables() {
-	if len(x.scope.tables) == 0 {
-		return
+// tableVariableTxn is the storage transaction in which table variables live.
+func (s *Session) tableVariableTxn() *storage.Txn {
+	if s.tableVariables == nil {
+		s.tableVariables = s.in.tempdb.store.Begin(storage.TxnOptions{SPID: s.spid})
 	}
-	txn := x.in.tempdb.store.Begin(storage.TxnOptions{SPID: x.s.spid, LockTimeout: storage.NoWait})
+	return s.tableVariables
+}
+
+// endTableVariables forgets all table variables.
+func (s *Session) endTableVariables() {
+	if s.tableVariables != nil {
+		s.tableVariables.Rollback()
+		s.tableVariables, s.openTables = nil, 0
+	}
+}
+
+// dropTableVariables ends the table variables of the scope. Their storage goes
+// with the last of the session.
+func (x *Exec) dropTableVariables() {
 	for _, t := range x.scope.tables {
 		if t.tableVariable {
-			// A table that is still read by this session's transaction goes with tempdb.
-			if err := txn.DropTable(t.ID); err != nil {
-				break
-			}
+			x.s.openTables--
 		}
 	}
-	if _, err := txn.Commit(); err != nil {
-		txn.Rollback()
+	if x.s.openTables == 0 {
+		x.s.endTableVariables()
 	}
 }

@@ -422,7 +422,7 @@ func (x *Exec) callTableFunction(db *Database, m *Module, p *parsedModule, args 
 	y.db, y.proc, y.function = db, m.Name, true
 	y.tries++
 	y.onTable = func(t *Table) error {
-		txn, err := y.writer(y.in.tempdb)
+		txn, err := y.reader(y.in.tempdb, t)
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,10 @@ type Session struct {
 	settings
 	rand *builtin.Rand
 
+	// tableVariables is the storage transaction of the session's table variables,
+	// which its own transactions do not touch; openTables counts them.
+	tableVariables *storage.Txn
+	openTables     int
 	// temp are the session's # tables by folded name.
 	temp        map[string]*Table
 	plans       map[tsql.Stmt]*plan
@@ -154,6 +158,7 @@ func (s *Session) Close() {
 		s.tx = nil
 	}
 	s.dropTempTables()
+	s.endTableVariables()
 	s.in.releaseAppLocks(s)
 	s.in.forget(s)
 }

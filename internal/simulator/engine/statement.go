@@ -110,8 +110,32 @@ func (x *Exec) statement(p statementPlan, f func() error) error {
 	}
 	auto := s.tx == nil || s.tx.count == 0
 	mark := s.current().mark()
+	undo := s.markTableVariables(x)
 	err := f()
+	if err != nil {
+		err = undo(err)
+	}
 	return x.endStatement(err, outermost, auto, mark)
+}
+
+// markTableVariables starts a statement for the table variables and returns what
+// takes it back.
+func (s *Session) markTableVariables(x *Exec) func(error) error {
+	txn := s.tableVariables
+	if txn == nil {
+		return func(err error) error { return err }
+	}
+	txn.BeginStatement(x.ctx)
+	mark := txn.Mark()
+	return func(err error) error {
+		if txn.Done() {
+			return err
+		}
+		if e := txn.Undo(mark); e != nil {
+			return errors.Join(err, e)
+		}
+		return err
+	}
 }
 
 // endStatement commits an autocommit statement, or undoes a failed one.

@@ -237,6 +237,9 @@ func (x *Exec) writer(db *Database) (*storage.Txn, error) {
 // reader is the storage transaction for reading a table. SNAPSHOT isolation is
 // checked here, at the first access to a user table (error 3952).
 func (x *Exec) reader(db *Database, table *Table) (*storage.Txn, error) {
+	if table.tableVariable {
+		return x.s.tableVariableTxn(), nil
+	}
 	if x.s.isolation == storage.Snapshot && !x.system && !db.Catalog().options.SnapshotIsolation && db.id != tempdbID && !table.heldBySession {
 		return nil, raise(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name())
 	}

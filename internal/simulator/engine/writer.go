@@ -214,7 +214,10 @@ func (w *tableWriter) insert(x *Exec, row storage.Row, pair storage.LSN) error {
 // writerFor is the transaction for writing a table. A table variable is not part
 // of the session's transaction, but its statements share one of their own.
 func (x *Exec) writerFor(w *tableWriter) (*storage.Txn, error) {
-	if x.function && !w.table.tableVariable {
+	if w.table.tableVariable {
+		return x.s.tableVariableTxn(), nil
+	}
+	if x.function {
 		return nil, raise(443, "Invalid use of a side-effecting operator 'INSERT' within a function.")
 	}
 	return x.writer(w.db)
