@@ -27,7 +27,7 @@ var Max = LSN{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 // hexadecimal digits, which CONVERT(..., 1) prints. Upper and lower case
 // digits are accepted; anything before, after or between is an error.
 func Parse(s string) (LSN, error) {
-	digits := s
+	var digits string
 	switch {
 	case len(s) == textSize && s[8] == ':' && s[17] == ':':
 		digits = s[:8] + s[9:17] + s[18:]

@@ -29,9 +29,12 @@ var reserved = func() map[string]bool {
 	for _, w := range strings.Fields(reservedWords) {
 		m[w] = true
 	}
-	// WITHIN is listed, yet SQL Server takes it as a column name; only
-	// WITHIN GROUP after an aggregate has a meaning.
-	delete(m, "WITHIN")
+	// These are listed, yet SQL Server takes them as column names: sys.columns
+	// has a column precision that its own documentation does not quote, and only
+	// WITHIN GROUP and DOUBLE PRECISION have a meaning.
+	for _, word := range []string{"WITHIN", "DOUBLE", "PRECISION"} {
+		delete(m, word)
+	}
 	return m
 }()
 
