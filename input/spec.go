@@ -128,7 +128,7 @@ func connectionFields() []*service.ConfigField {
 			LintRule(lintNames),
 		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
 			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
-			sqlserver.EncryptLogin:  "Only the login packet is encrypted. JDBC and go-mssqldb call this `false`.",
+			sqlserver.EncryptLogin:  "Only the login packet is encrypted, and the certificate is checked only if `tls` names an authority. JDBC calls this `false`.",
 			sqlserver.EncryptFalse:  "Nothing is encrypted, not even the password.",
 			sqlserver.EncryptStrict: "TDS 8.0: TLS comes before the first byte of the protocol.",
 		}).

@@ -240,6 +240,11 @@ func (c Config) url() string {
 	query.Set(msdsn.Encrypt, map[string]string{
 		EncryptTrue: "true", EncryptLogin: "false", EncryptFalse: "disable", EncryptStrict: "strict",
 	}[c.Encrypt])
+	if c.Encrypt == EncryptLogin && (c.TLS == nil || c.TLS.RootCAs == nil) {
+		// As JDBC does: a server without a certificate of its own makes one at
+		// start, which nobody can verify.
+		query.Set(msdsn.TrustServerCertificate, "true")
+	}
 	query.Set(msdsn.AppName, c.ApplicationName)
 	if c.Database != "" {
 		query.Set(msdsn.Database, c.Database)

@@ -61,10 +61,20 @@ func TestNewServer_Encrypt(t *testing.T) {
 			assert.Equal(t, want, s.params.Encryption)
 			if want != msdsn.EncryptionDisabled {
 				require.NotNil(t, s.params.TLSConfig)
-				assert.False(t, s.params.TLSConfig.InsecureSkipVerify, "certificates are verified")
+				assert.Equal(t, encrypt == EncryptLogin, s.params.TLSConfig.InsecureSkipVerify, "certificates are verified")
 			}
 		})
 	}
+	t.Run("login trusts a certificate nobody can verify", func(t *testing.T) {
+		s, err := NewServer(Config{Host: "h", Encrypt: EncryptLogin})
+		require.NoError(t, err)
+		assert.True(t, s.params.TLSConfig.InsecureSkipVerify)
+
+		s, err = NewServer(Config{Host: "h", Encrypt: EncryptLogin, TLS: &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}})
+		require.NoError(t, err)
+		assert.False(t, s.params.TLSConfig.InsecureSkipVerify, "an authority was named")
+
+	})
 	t.Run("a connection string keeps the driver's meaning", func(t *testing.T) {
 		s, err := NewServer(Config{ConnectionString: "sqlserver://h?encrypt=false", Encrypt: "strict"})
 		require.NoError(t, err)
