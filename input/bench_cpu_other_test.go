@@ -1,0 +1,16 @@
+//go:build !unix
+
+package input_test
+
+import (
+	"runtime/metrics"
+	"time"
+)
+
+// processTime returns the CPU time that Go code and its collector have used,
+// as far as the runtime has counted it.
+func processTime() time.Duration {
+	sample := []metrics.Sample{{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
+	metrics.Read(sample)
+	return time.Duration((sample[0].Value.Float64() - sample[1].Value.Float64()) * float64(time.Second))
+}

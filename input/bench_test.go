@@ -1,0 +1,140 @@
+package input_test
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/tape"
+)
+
+// Every benchmark measures what it is about and, turn by turn in the same run,
+// the bare driver that drains the same tape and the bare Benthos stream of as
+// many messages: only the ratios can be compared between machines and days.
+// One operation is the whole workload.
+
+func BenchmarkStream(b *testing.B) { benchmark(b, &streamWorkload) }
+
+func BenchmarkSnapshot(b *testing.B) { benchmark(b, &snapshotWorkload) }
+
+// benchPayload is about the size of an envelope of the benchmarks' table.
+const benchPayload = 620
+
+func benchmark(b *testing.B, r *recording) {
+	w := r.get(b)
+	b.Run("driver", func(b *testing.B) {
+		var c cost
+		for b.Loop() {
+			c.measure(func() { drainTape(b, w) })
+		}
+		c.report(b, w.events)
+	})
+	b.Run("ceiling", func(b *testing.B) {
+		var c cost
+		for b.Loop() {
+			c.measure(func() { runCeiling(b, w.events, benchPayload, 2048) })
+		}
+		c.report(b, w.events)
+	})
+	for _, v := range []struct{ name, fields string }{
+		{"plain", ""}, {"schemas", "schemas_enable: true"}, {"structured", "structured: true"},
+	} {
+		b.Run(v.name, func(b *testing.B) {
+			benchmarkRatios(b, w, func() { runBench(b, w.fromTape(v.fields), w.events) })
+		})
+	}
+	b.Run("simulator", func(b *testing.B) {
+		benchmarkRatios(b, w, func() { runBench(b, w.fromServer(""), w.events) })
+	})
+}
+
+// benchmarkRatios measures f beside the driver and the ceiling.
+func benchmarkRatios(b *testing.B, w *workload, f func()) {
+	var c, bare, top cost
+	for b.Loop() {
+		bare.measure(func() { drainTape(b, w) })
+		c.measure(f)
+		top.measure(func() { runCeiling(b, w.events, benchPayload, 2048) })
+	}
+	c.report(b, w.events)
+	c.reportRatio(b, &bare, "driver")
+	c.reportRatio(b, &top, "ceiling")
+}
+
+// drainTape reads every row of a tape with the driver and forgets it.
+func drainTape(tb testing.TB, w *workload) {
+	tb.Helper()
+	connector, err := mssql.NewConnector("sqlserver://sa:x@tape?encrypt=disable")
+	require.NoError(tb, err)
+	connector.Dialer = tapeDialer{w.tape.PlaySequence()}
+	conn, err := connector.Connect(tb.Context())
+	require.NoError(tb, err)
+	defer conn.Close()
+	for range w.tape.Len() {
+		require.NoError(tb, drainAnswer(tb, conn))
+	}
+}
+
+// tapeDialer keeps the driver from looking up the address of its host.
+type tapeDialer struct{ *tape.Player }
+
+// HostName implements [mssql.HostDialer].
+func (tapeDialer) HostName() string { return "tape" }
+
+func drainAnswer(tb testing.TB, conn driver.Conn) error {
+	tb.Helper()
+	stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(tb.Context(), "next")
+	if err != nil {
+		return err
+	}
+	result, err := stmt.(driver.StmtQueryContext).QueryContext(tb.Context(), nil)
+	if err != nil {
+		return err
+	}
+	rows := result.(*mssql.Rows)
+	defer rows.Close()
+	for {
+		row := make([]driver.Value, len(rows.Columns()))
+		for err == nil {
+			err = rows.Next(row)
+		}
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+		if !rows.HasNextResultSet() {
+			return nil
+		}
+		if err = rows.NextResultSet(); err != nil {
+			return err
+		}
+	}
+}
+
+// memoryBound is what a stream may hold with default settings, whatever the
+// size of a transaction.
+const memoryBound = 256 << 20
+
+// BenchmarkMemory streams one transaction of a million rows and reports how
+// large the heap gets.
+func BenchmarkMemory(b *testing.B) {
+	w := memoryWorkload.get(b)
+	var (
+		c    cost
+		peak uint64
+	)
+	for b.Loop() {
+		c.measure(func() {
+			peak = max(peak, peakHeap(func() { runBench(b, w.fromTape(""), w.events) }))
+		})
+	}
+	c.report(b, w.events)
+	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
+	if peak > memoryBound {
+		b.Error(fmt.Sprintf("the heap grew to %d MiB", peak>>20))
+	}
+}

@@ -1,0 +1,160 @@
+package input_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/tape"
+)
+
+// workload is a database to read and the tape of reading it once.
+type workload struct {
+	server *simulator.Server // nil where only the tape is wanted
+	tape   *tape.Tape
+	store  *store // the position to begin at
+	events int    // messages that reading it gives
+}
+
+// Rows of the benchmarks' table, and of the transaction of BenchmarkMemory.
+const (
+	benchRows  = 200_000
+	memoryRows = 1_000_000
+)
+
+// benchTable is a table of ten columns as OLTP systems have them.
+const benchTable = `
+CREATE TABLE dbo.orders (
+	id int NOT NULL PRIMARY KEY,
+	customer nvarchar(50) NOT NULL,
+	sku varchar(20) NOT NULL,
+	amount decimal(18, 2) NOT NULL,
+	placed datetime2(7) NOT NULL,
+	paid bit NOT NULL,
+	quantity int NOT NULL,
+	account bigint NULL,
+	discount float NULL,
+	reference uniqueidentifier NOT NULL)
+CREATE TABLE dbo.numbers (n int NOT NULL PRIMARY KEY)
+INSERT INTO dbo.numbers VALUES (0)
+GO
+`
+
+// insertOrders inserts the orders of a range of numbers, given as expressions.
+func insertOrders(from, to string) string {
+	return fmt.Sprintf(`INSERT INTO dbo.orders
+		SELECT n, N'Sébastien Żółć ' + CONVERT(nvarchar(10), n), 'SKU-' + CONVERT(varchar(10), n %% 5000),
+			n * 1.25, DATEADD(second, n, CONVERT(datetime2(7), '2024-05-06T07:08:09.1234567')), n %% 2, n %% 100, 4000000000 + n, n / 8e0,
+			'6F9619FF-8B86-D011-B42D-00C04FC964FF'
+		FROM dbo.numbers WHERE n >= %s AND n < %s`, from, to)
+}
+
+// recording makes a workload when it is first asked for.
+type recording struct {
+	once     sync.Once
+	workload *workload
+	make     func(testing.TB) *workload
+}
+
+func (r *recording) get(tb testing.TB) *workload {
+	tb.Helper()
+	r.once.Do(func() { r.workload = r.make(tb) })
+	require.NotNil(tb, r.workload, "recording failed before")
+	return r.workload
+}
+
+// streamWorkload is many small transactions: ten inserts, and an update or a
+// delete.
+var streamWorkload = recording{make: func(tb testing.TB) *workload {
+	w := newWorkload(tb, benchRows)
+	w.begin(tb)
+	change(tb, w.server, fmt.Sprintf(`SET NOCOUNT ON
+		DECLARE @i int = 0
+		WHILE @i < %d
+		BEGIN
+			BEGIN TRANSACTION
+			%s
+			IF @i %% 20 = 0 UPDATE dbo.orders SET paid = 1, quantity = 7 WHERE id = @i + 4
+			ELSE DELETE FROM dbo.orders WHERE id = @i + 4
+			COMMIT
+			SET @i = @i + 10
+		END`, benchRows, insertOrders("@i", "@i + 10")))
+	w.events = benchRows + benchRows/20 + 2*benchRows/20 // inserts, updates, deletes with tombstones
+	w.record(tb)
+	return w
+}}
+
+// snapshotWorkload is one table.
+var snapshotWorkload = recording{make: func(tb testing.TB) *workload {
+	w := newWorkload(tb, benchRows)
+	change(tb, w.server, insertOrders("0", strconv.Itoa(benchRows)))
+	w.events = benchRows
+	w.record(tb)
+	return w
+}}
+
+// memoryWorkload is one large transaction. Its server is gone.
+var memoryWorkload = recording{make: func(tb testing.TB) *workload {
+	w := newWorkload(tb, memoryRows)
+	w.begin(tb)
+	change(tb, w.server, insertOrders("0", strconv.Itoa(memoryRows)))
+	w.events = memoryRows
+	w.record(tb)
+	require.NoError(tb, w.server.Close())
+	w.server = nil
+	return w
+}}
+
+// newWorkload starts a server with an empty table and the numbers to fill it.
+func newWorkload(tb testing.TB, rows int) *workload {
+	tb.Helper()
+	server, err := simulator.New(simulator.Options{
+		Logins:     map[string]string{"sa": password},
+		Encryption: simulator.EncryptionUnsupported,
+	})
+	require.NoError(tb, err)
+	server.StopAgent()
+	sqlExec(tb, server, "CREATE DATABASE db\nGO\nUSE db\nEXEC sys.sp_cdc_enable_db\nALTER DATABASE db SET ALLOW_SNAPSHOT_ISOLATION ON\nGO\nUSE db\n"+
+		benchTable+enable("dbo", "orders"))
+	for n := 1; n < rows; n *= 2 {
+		sqlExec(tb, server, fmt.Sprintf("USE db\nINSERT INTO dbo.numbers SELECT n + %d FROM dbo.numbers WHERE n + %[1]d < %d", n, rows))
+	}
+	return &workload{server: server, store: newStore()}
+}
+
+// begin takes the snapshot of a single row, so that what comes is streamed.
+func (w *workload) begin(tb testing.TB) {
+	tb.Helper()
+	change(tb, w.server, "INSERT INTO dbo.numbers VALUES (-1)\n"+insertOrders("-1", "0"))
+	runBench(tb, benchSource{dial: w.server.DialContext, store: w.store}, 1)
+}
+
+// record reads the workload once and keeps what the server said in a file that
+// has no name any more.
+func (w *workload) record(tb testing.TB) {
+	tb.Helper()
+	recorder := tape.NewRecorder(w.server)
+	runBench(tb, benchSource{dial: recorder.DialContext, store: w.store.copyOf()}, w.events)
+	var err error
+	w.tape, err = recorder.Tape()
+	require.NoError(tb, err)
+	file, err := os.CreateTemp("", "tape")
+	require.NoError(tb, err)
+	require.NoError(tb, os.Remove(file.Name()))
+	require.NoError(tb, w.tape.Spool(file))
+}
+
+// fromTape reads a playing of the tape.
+func (w *workload) fromTape(fields string) benchSource {
+	return benchSource{dial: w.tape.Play().DialContext, store: w.store.copyOf(), fields: fields}
+}
+
+// fromServer reads the simulator.
+func (w *workload) fromServer(fields string) benchSource {
+	return benchSource{dial: w.server.DialContext, store: w.store.copyOf(), fields: fields}
+}
