@@ -25,7 +25,6 @@ const (
 	KindCheck          ObjectKind = "C"
 	KindForeignKey     ObjectKind = "F"
 	KindTrigger        ObjectKind = "TR"
-	KindSystemTable    ObjectKind = "S"
 )
 
 // Object is what every entry of sys.objects has. Object ids are never reused.
@@ -222,16 +221,13 @@ type DatabaseOptions struct {
 	// UserAccess is MULTI_USER, SINGLE_USER or RESTRICTED_USER.
 	UserAccess string
 	// State is ONLINE or OFFLINE.
-	State                                                                              string
-	ReadOnly                                                                           bool
-	Recovery                                                                           string
-	CDCEnabled                                                                         bool
-	Created                                                                            time.Time
-	Owner                                                                              string
-	AnsiNulls, QuotedIdentifier, RecursiveTriggers, Trustworthy, AutoClose, AutoShrink bool
-	ChangeTracking                                                                     bool
-	NextObjectID                                                                       int64
-	NextPrincipal, NextSchema, NextType                                                int32
+	State       string
+	ReadOnly    bool
+	Recovery    string
+	CDCEnabled  bool
+	Created     time.Time
+	Owner       string
+	Trustworthy bool
 }
 
 // Catalog is one version of a database's catalogue. Versions are immutable once
@@ -248,9 +244,8 @@ type Catalog struct {
 	permissions map[string]*Permission
 	// names maps "schema id/name" in lower case to an object id, constraints
 	// included; parents maps a constraint's id to its table's.
-	names    map[string]int64
-	parents  map[int64]int64
-	synonyms map[string]string
+	names   map[string]int64
+	parents map[int64]int64
 }
 
 func newCatalog() *Catalog {

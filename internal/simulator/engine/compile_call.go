@@ -209,8 +209,10 @@ func (c *compiler) builtinCall(name string, args []tsql.Expr, b *block) (*expr, 
 	out := derived(t, list...)
 	out.nullable = true
 	out.volatile = out.volatile || name == "NEWID" || name == "RAND" || name == "NEWSEQUENTIALID"
-	deterministic := f.Deterministic
-	out.constant = out.constant && deterministic
+	if b != nil && out.volatile {
+		b.volatile = true
+	}
+	out.constant = out.constant && f.Deterministic
 	out.eval = func(fr *frame) (value, error) {
 		var buf [6]value
 		vals := buf[:0]

@@ -316,19 +316,3 @@ func (c *compiler) in(e *tsql.In, b *block, negate bool) (*cond, error) {
 	}
 	return any, nil
 }
-
-// condExpr is the value 1 or 0 of a condition, for IIF and CASE.
-func isCondition(e tsql.Expr) bool {
-	switch e := e.(type) {
-	case *tsql.Unary:
-		return e.Op == "NOT"
-	case *tsql.Binary:
-		switch e.Op {
-		case "AND", "OR", "=", "<>", "<", "<=", ">", ">=":
-			return true
-		}
-	case *tsql.IsNull, *tsql.IsDistinct, *tsql.Like, *tsql.In, *tsql.Between, *tsql.Exists, *tsql.Quantified:
-		return true
-	}
-	return false
-}

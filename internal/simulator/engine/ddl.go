@@ -169,7 +169,7 @@ func (x *Exec) createTableIn(db *Database, schema *Schema, st *tsql.CreateTableS
 	if err != nil {
 		return err
 	}
-	if err := x.newConstraintNames(db, t, nil); err != nil {
+	if err := x.newConstraintNames(db, t); err != nil {
 		return err
 	}
 	return x.addTable(db, t, x.textOf(st))
@@ -191,7 +191,7 @@ func (x *Exec) addTable(db *Database, t *Table, text string) error {
 }
 
 // newConstraintNames is error 2714 when a constraint's name is taken.
-func (x *Exec) newConstraintNames(db *Database, t, before *Table) error {
+func (x *Exec) newConstraintNames(db *Database, t *Table) error {
 	c := x.catalog(db)
 	var err error
 	t.constraints(func(id int64, name string) {

@@ -78,7 +78,7 @@ func (x *Exec) applyAlteration(a *alteration) error {
 		x.s.setTemp(fold(a.after.Name), a.after)
 		return nil
 	}
-	if err := x.newConstraintNames(a.db, a.after, a.before); err != nil {
+	if err := x.newConstraintNames(a.db, a.after); err != nil {
 		return err
 	}
 	if err := x.putTable(a.db, a.after); err != nil {

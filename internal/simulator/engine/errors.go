@@ -37,3 +37,7 @@ func asServerError(err error) *sqltypes.Error {
 	}
 	return nil
 }
+
+func errUnknownHint(hint string) error {
+	return sqltypes.Errorf(321, 1, 15, "\"%s\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.", hint)
+}

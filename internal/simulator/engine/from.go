@@ -200,7 +200,7 @@ func (c *compiler) tableRef(ts *tsql.TableRef, b *block) (*fromTree, error) {
 	case found.table != nil:
 		src := tableSourceOf(found.table, found.db, alias, n.Base())
 		src.schema = found.schema
-		if err := c.x.checkPermission(found.db, found.schema, found.table.Object, "SELECT"); err != nil && !c.owned(found) {
+		if err := c.x.checkPermission(found.db, found.schema, found.table.Object, "SELECT"); err != nil && !c.owned() {
 			return nil, err
 		}
 		return b.add(&leaf{src: src, hints: ts.Hints})

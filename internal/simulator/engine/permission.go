@@ -140,7 +140,7 @@ func (x *Exec) hasColumnPermission(db *Database, o Object) bool {
 
 // owned reports names that a view or function reads for its caller: permission
 // on the module is enough where one owner owns both (ownership chaining).
-func (c *compiler) owned(*resolved) bool { return c.module != nil || c.x.proc != "" }
+func (c *compiler) owned() bool { return c.module != nil || c.x.proc != "" }
 
 // HasServerPermission reports a server permission such as VIEW SERVER STATE.
 func (x *Exec) HasServerPermission(name string) bool {

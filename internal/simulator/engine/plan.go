@@ -411,7 +411,7 @@ func parseHints(t *Table, list []tsql.TableHint) (scanHints, error) {
 			}
 		case "ROWLOCK", "PAGLOCK", "NOEXPAND", "FORCESCAN", "NOWAIT", "READCOMMITTED", "SNAPSHOT", "KEEPIDENTITY", "KEEPDEFAULTS", "IGNORE_CONSTRAINTS", "IGNORE_TRIGGERS", "FASTFIRSTROW":
 		default:
-			return h, sqltypes321(hint.Name)
+			return h, errUnknownHint(hint.Name)
 		}
 	}
 	return h, nil

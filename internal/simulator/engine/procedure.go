@@ -324,8 +324,8 @@ func (x *Exec) callGo(db *Database, name tsql.Name, p *Procedure, args []callArg
 	return status, nil
 }
 
-// atomicFree names the procedures that must not run inside a transaction of
-// their own: none at present besides those that only wait.
+// atomicFree reports sp_getapplock, which only waits and so must not count as a
+// statement with a transaction of its own.
 func (x *Exec) atomicFree(name tsql.Name) bool {
 	return strings.EqualFold(name.Base(), "sp_getapplock")
 }

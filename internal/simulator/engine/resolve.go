@@ -92,9 +92,6 @@ func (c *compiler) resolveTable(n tsql.Name) (*resolved, error) {
 			c.readsTables = true
 			return &resolved{db: db, schema: cat.schemaName(m.SchemaID), module: m}, nil
 		}
-		if target, ok := cat.synonyms[fold(schema+"."+name)]; ok {
-			return c.resolveTable(splitName(target))
-		}
 		if v, ok := c.x.in.hooks.views[hookName(schema, name)]; ok && (v.Visible == nil || v.Visible(db)) {
 			return &resolved{db: db, schema: v.Schema, view: v}, nil
 		}

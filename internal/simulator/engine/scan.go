@@ -1,13 +1,8 @@
 package engine
 
 import (
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
-
-func sqltypes321(hint string) error {
-	return sqltypes.Errorf(321, 1, 15, "\"%s\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.", hint)
-}
 
 // tableScan reads a table through one of its indexes.
 type tableScan struct {

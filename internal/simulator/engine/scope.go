@@ -75,7 +75,8 @@ func (s *source) answersTo(n tsql.Name) bool {
 type block struct {
 	outer   *block
 	sources []*source
-	// visible limits name resolution while ON clauses are compiled; nil is all.
+	// hidden are sources that names do not reach: in ON clauses all but the joined
+	// ones, in derived tables the siblings.
 	hidden uint64
 	// params are the parameters of an inlined function body.
 	params     []string
@@ -105,7 +106,6 @@ const (
 	phaseWhere
 	phaseSelect
 	phaseAggregate
-	phaseWindow
 )
 
 // resolve finds a column by its possibly qualified name.

@@ -45,7 +45,7 @@ type Session struct {
 	statementDepth int
 	// lastRowsRead is the number of rows that the last statement read.
 	lastRowsRead int64
-	// procNames and transaction counts for @@NESTLEVEL.
+	// nestLevel is @@NESTLEVEL.
 	nestLevel    int
 	context      value
 	impersonated []*login
@@ -61,23 +61,21 @@ type Session struct {
 
 // settings are what SET changes and a reset restores.
 type settings struct {
-	isolation                  storage.Isolation
-	lockTimeout                time.Duration
-	lockTimeoutMS              int64
-	nocount                    bool
-	xactAbort                  bool
-	implicit                   bool
-	quotedOff                  bool
-	ansiNullsOff               bool
-	arithAbort                 bool
-	dateFirst                  int
-	rowCountLimit              int64
-	textSize                   int64
-	deadlockPriority           int
-	language                   string
-	dateFormat                 string
-	identityInsert             identityInsert
-	parseOnly, noExec, fmtOnly bool
+	isolation        storage.Isolation
+	lockTimeout      time.Duration
+	lockTimeoutMS    int64
+	nocount          bool
+	xactAbort        bool
+	implicit         bool
+	quotedOff        bool
+	arithAbort       bool
+	dateFirst        int
+	rowCountLimit    int64
+	textSize         int64
+	deadlockPriority int
+	language         string
+	dateFormat       string
+	identityInsert   identityInsert
 }
 
 // identityInsert names the one table for which SET IDENTITY_INSERT is on.

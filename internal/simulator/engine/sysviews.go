@@ -6,7 +6,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
-// viewColumn declares a column of a system view: name, type and nullability are
+// col declares a column of a system view: name, type and nullability are
 // those of MS docs.
 func col(name string, t sqltypes.Type) Column { return Column{Name: name, Type: t, Nullable: true} }
 
@@ -21,7 +21,6 @@ var (
 	vKind   = catalogText(sqltypes.Type{ID: sqltypes.Char, Length: 2})
 	vText   = catalogText(typeNVarMax)
 	vSID    = sqltypes.VarBinaryOf(85)
-	vVarBin = sqltypes.VarBinaryOf(8000)
 )
 
 type rowEmitter = func(row []value) error
@@ -96,7 +95,7 @@ var kindDescriptions = map[ObjectKind]string{
 	KindTable: "USER_TABLE", KindView: "VIEW", KindProcedure: "SQL_STORED_PROCEDURE", KindScalarFunction: "SQL_SCALAR_FUNCTION",
 	KindInlineFunction: "SQL_INLINE_TABLE_VALUED_FUNCTION", KindTableFunction: "SQL_TABLE_VALUED_FUNCTION",
 	KindPrimaryKey: "PRIMARY_KEY_CONSTRAINT", KindUnique: "UNIQUE_CONSTRAINT", KindDefault: "DEFAULT_CONSTRAINT", KindCheck: "CHECK_CONSTRAINT",
-	KindForeignKey: "FOREIGN_KEY_CONSTRAINT", KindTrigger: "SQL_TRIGGER", kindTableType: "TYPE_TABLE", KindSystemTable: "SYSTEM_TABLE",
+	KindForeignKey: "FOREIGN_KEY_CONSTRAINT", KindTrigger: "SQL_TRIGGER", kindTableType: "TYPE_TABLE",
 }
 
 func kindValue(k ObjectKind) value {
