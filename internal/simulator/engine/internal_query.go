@@ -110,9 +110,7 @@ func (x *Exec) internal(sql string, args []Arg) (*captureSink, error) {
 	x.s.nocount, x.s.rowCountLimit, x.s.quotedOff = false, 0, false
 	rowCount, lastError := x.s.rowCount, x.s.lastError
 	err = y.runProgram(prog, scope, vals)
-	isolation := saved.isolation
 	x.s.settings = saved
-	x.s.isolation = isolation
 	x.s.rowCount, x.s.lastError = rowCount, lastError
 	if t, ok := err.(*thrown); ok {
 		err = t.e

@@ -16,11 +16,11 @@ func catalogText(t sqltypes.Type) sqltypes.Type {
 }
 
 var (
-	vName   = catalogText(typeSysname)
-	vDesc   = catalogText(sqltypes.NVarCharOf(60))
-	vKind   = catalogText(sqltypes.Type{ID: sqltypes.Char, Length: 2})
-	vText   = catalogText(typeNVarMax)
-	vSID    = sqltypes.VarBinaryOf(85)
+	vName = catalogText(typeSysname)
+	vDesc = catalogText(sqltypes.NVarCharOf(60))
+	vKind = catalogText(sqltypes.Type{ID: sqltypes.Char, Length: 2})
+	vText = catalogText(typeNVarMax)
+	vSID  = sqltypes.VarBinaryOf(85)
 )
 
 type rowEmitter = func(row []value) error
