@@ -348,9 +348,15 @@ func TestPlan_Common(t *testing.T) {
 	m := DefaultModes()
 	m.Decimal = DecimalString
 	p, err := Compile(&Table{Name: "t", Columns: []Column{
-		{Name: "i", Type: intType}, {Name: "l", Type: bigIntType, Nullable: true}, {Name: "b", Type: bitType},
-		{Name: "r", Type: realType}, {Name: "f", Type: floatType}, {Name: "d", Type: decimalType(10, 2)},
-		{Name: "s", Type: charType}, {Name: "x", Type: binaryType}, {Name: "t", Type: dateTime2(7)},
+		{Name: "i", Type: intType},
+		{Name: "l", Type: bigIntType, Nullable: true},
+		{Name: "b", Type: bitType},
+		{Name: "r", Type: realType},
+		{Name: "f", Type: floatType},
+		{Name: "d", Type: decimalType(10, 2)},
+		{Name: "s", Type: charType},
+		{Name: "x", Type: binaryType},
+		{Name: "t", Type: dateTime2(7)},
 		{Name: "g", Type: guidType},
 	}}, m)
 	require.NoError(t, err)

@@ -50,8 +50,10 @@ func TestChooseKey(t *testing.T) {
 				unique("u3", 6), unique("u4"),
 			},
 			rejected: []RejectedIndex{
-				{"u1", "it has a filter"}, {"u2", "it is disabled"},
-				{"u3", `its column "e" has no form in events: sql_variant has no type of its own`}, {"u4", "it has no columns"},
+				{"u1", "it has a filter"},
+				{"u2", "it is disabled"},
+				{"u3", `its column "e" has no form in events: sql_variant has no type of its own`},
+				{"u4", "it has no columns"},
 			},
 		},
 	}
