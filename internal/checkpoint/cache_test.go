@@ -68,7 +68,9 @@ func empties(context.Context, string, []byte) ([]byte, error) { return []byte{},
 func tears(_ context.Context, _ string, v []byte) ([]byte, error) {
 	return v[:len(v)/2], errRefused
 }
+
 func tearsSilently(_ context.Context, _ string, v []byte) ([]byte, error) { return v[:len(v)-1], nil }
+
 func mangles(_ context.Context, _ string, v []byte) ([]byte, error) {
 	v = append([]byte(nil), v...)
 	v[len(v)-3] ^= 1
