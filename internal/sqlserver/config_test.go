@@ -73,7 +73,6 @@ func TestNewServer_Encrypt(t *testing.T) {
 		s, err = NewServer(Config{Host: "h", Encrypt: EncryptLogin, TLS: &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}})
 		require.NoError(t, err)
 		assert.False(t, s.params.TLSConfig.InsecureSkipVerify, "an authority was named")
-
 	})
 	t.Run("a connection string keeps the driver's meaning", func(t *testing.T) {
 		s, err := NewServer(Config{ConnectionString: "sqlserver://h?encrypt=false", Encrypt: "strict"})

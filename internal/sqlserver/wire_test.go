@@ -215,8 +215,13 @@ func TestReadRows_Keys(t *testing.T) {
 // Names are whatever the catalogue holds.
 func TestOddNames(t *testing.T) {
 	tables := []struct{ schema, name string }{
-		{"dbo", "UAT WAG CZ$Fixed Asset ['1']]"}, {"s.1", "a.b"}, {"dbo", "O'Hara"}, {"dbo", "注文"},
-		{"dbo", "Company Inc$Item$437dbf0e-84ff-417a-965d-ed2bb9650972"}, {"dbo", "a b"}, {"dbo", "a_b"},
+		{"dbo", "UAT WAG CZ$Fixed Asset ['1']]"},
+		{"s.1", "a.b"},
+		{"dbo", "O'Hara"},
+		{"dbo", "注文"},
+		{"dbo", "Company Inc$Item$437dbf0e-84ff-417a-965d-ed2bb9650972"},
+		{"dbo", "a b"},
+		{"dbo", "a_b"},
 	}
 	var script strings.Builder
 	script.WriteString("CREATE SCHEMA [s.1]\nGO\n")
