@@ -130,7 +130,7 @@ type playedConn struct {
 
 	mu      sync.Mutex
 	ready   sync.Cond
-	pending []byte // of a request that is not whole yet
+	pending []byte              // of a request that is not whole yet
 	unread  []*io.SectionReader // answers, each with something left to read
 	err     error
 }
