@@ -146,8 +146,11 @@ func (t *tracer) done(token uint8) {
 		bit  uint16
 		name string
 	}{
-		{DoneMore, "more"}, {DoneError, "error"}, {DoneInTransaction, "transaction"},
-		{DoneAttention, "attention"}, {DoneServerError, "server-error"},
+		{DoneMore, "more"},
+		{DoneError, "error"},
+		{DoneInTransaction, "transaction"},
+		{DoneAttention, "attention"},
+		{DoneServerError, "server-error"},
 	} {
 		if status&f.bit != 0 {
 			flags = append(flags, f.name)
