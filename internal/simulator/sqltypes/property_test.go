@@ -19,9 +19,15 @@ func drawType(t *rapid.T) Type {
 	return rapid.SampledFrom([]Type{
 		Simple(Bit), Simple(TinyInt), Simple(SmallInt), Simple(Int), Simple(BigInt), Simple(Money), Simple(SmallMoney),
 		NumericOf(precision, uint8(rapid.IntRange(0, int(precision)).Draw(t, "decimals"))),
-		Simple(Float), Simple(Real), Simple(Date), {ID: Time, Scale: scale}, Simple(DateTime), Simple(SmallDateTime),
-		{ID: DateTime2, Scale: scale}, {ID: DateTimeOffset, Scale: scale}, Simple(UniqueIdentifier),
-		VarBinaryOf(20), BinaryOf(10), NVarCharOf(30), VarCharOf(30), {ID: NChar, Length: 5}, Simple(HierarchyID),
+		Simple(Float), Simple(Real), Simple(Date),
+		{ID: Time, Scale: scale},
+		Simple(DateTime), Simple(SmallDateTime),
+		{ID: DateTime2, Scale: scale},
+		{ID: DateTimeOffset, Scale: scale},
+		Simple(UniqueIdentifier),
+		VarBinaryOf(20), BinaryOf(10), NVarCharOf(30), VarCharOf(30),
+		{ID: NChar, Length: 5},
+		Simple(HierarchyID),
 	}).Draw(t, "type")
 }
 
