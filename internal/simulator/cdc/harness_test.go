@@ -149,6 +149,7 @@ func (a *answer) Message(m *engine.Message) error {
 }
 func (a *answer) EnvChange(engine.EnvKind, []byte, []byte) error { return nil }
 func (a *answer) ReturnStatus(s int32) error                     { a.status = append(a.status, s); return nil }
+
 func (a *answer) ReturnValue(string, int, sqltypes.Type, sqltypes.Value) error {
 	return nil
 }
