@@ -25,57 +25,59 @@ func BenchmarkSnapshot(b *testing.B) { benchmark(b, &snapshotWorkload) }
 // benchPayload is about the size of an envelope of the benchmarks' table.
 const benchPayload = 620
 
-func benchmark(b *testing.B, r *recording) {
-	w := r.get(b)
+func benchmark(b *testing.B, recording *recording) {
+	r := recording.get(b)
 	b.Run("driver", func(b *testing.B) {
 		var c cost
 		for b.Loop() {
-			c.measure(func() { drainTape(b, w) })
+			c.measure(func() { drainTape(b, r) })
 		}
-		c.report(b, w.events)
+		c.report(b, r.events)
 	})
 	b.Run("ceiling", func(b *testing.B) {
 		var c cost
 		for b.Loop() {
-			c.measure(func() { runCeiling(b, w.events, benchPayload, 2048) })
+			c.measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
 		}
-		c.report(b, w.events)
+		c.report(b, r.events)
 	})
 	for _, v := range []struct{ name, fields string }{
 		{"plain", ""}, {"schemas", "schemas_enable: true"}, {"structured", "structured: true"},
 	} {
 		b.Run(v.name, func(b *testing.B) {
-			benchmarkRatios(b, w, func() { runBench(b, w.fromTape(v.fields), w.events) })
+			benchmarkRatios(b, r, func() { r.run(b, v.fields) })
 		})
 	}
 	b.Run("simulator", func(b *testing.B) {
-		benchmarkRatios(b, w, func() { runBench(b, w.fromServer(""), w.events) })
+		w := recording.start(b)
+		defer w.close(b)
+		benchmarkRatios(b, r, func() { w.run(b) })
 	})
 }
 
 // benchmarkRatios measures f beside the driver and the ceiling.
-func benchmarkRatios(b *testing.B, w *workload, f func()) {
+func benchmarkRatios(b *testing.B, r *recorded, f func()) {
 	var c, bare, top cost
 	for b.Loop() {
-		bare.measure(func() { drainTape(b, w) })
+		bare.measure(func() { drainTape(b, r) })
 		c.measure(f)
-		top.measure(func() { runCeiling(b, w.events, benchPayload, 2048) })
+		top.measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
 	}
-	c.report(b, w.events)
+	c.report(b, r.events)
 	c.reportRatio(b, &bare, "driver")
 	c.reportRatio(b, &top, "ceiling")
 }
 
 // drainTape reads every row of a tape with the driver and forgets it.
-func drainTape(tb testing.TB, w *workload) {
+func drainTape(tb testing.TB, r *recorded) {
 	tb.Helper()
 	connector, err := mssql.NewConnector("sqlserver://sa:x@tape?encrypt=disable")
 	require.NoError(tb, err)
-	connector.Dialer = tapeDialer{w.tape.PlaySequence()}
+	connector.Dialer = tapeDialer{r.tape.PlaySequence()}
 	conn, err := connector.Connect(tb.Context())
 	require.NoError(tb, err)
 	defer conn.Close()
-	for range w.tape.Len() {
+	for range r.tape.Len() {
 		require.NoError(tb, drainAnswer(tb, conn))
 	}
 }
@@ -122,17 +124,17 @@ const memoryBound = 256 << 20
 // BenchmarkMemory streams one transaction of a million rows and reports how
 // large the heap gets.
 func BenchmarkMemory(b *testing.B) {
-	w := memoryWorkload.get(b)
+	r := memoryWorkload.get(b)
 	var (
 		c    cost
 		peak uint64
 	)
 	for b.Loop() {
 		c.measure(func() {
-			peak = max(peak, peakHeap(func() { runBench(b, w.fromTape(""), w.events) }))
+			peak = max(peak, peakHeap(func() { r.run(b, "") }))
 		})
 	}
-	c.report(b, w.events)
+	c.report(b, r.events)
 	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
 	if peak > memoryBound {
 		b.Error(fmt.Sprintf("the heap grew to %d MiB", peak>>20))

@@ -13,12 +13,18 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/tape"
 )
 
-// workload is a database to read and the tape of reading it once.
+// workload is a database to read.
 type workload struct {
-	server *simulator.Server // nil where only the tape is wanted
-	tape   *tape.Tape
+	server *simulator.Server
 	store  *store // the position to begin at
 	events int    // messages that reading it gives
+}
+
+// recorded is the tape of reading a workload, whose server is gone.
+type recorded struct {
+	tape   *tape.Tape
+	store  *store
+	events int
 }
 
 // Rows of the benchmarks' table, and of the transaction of BenchmarkMemory.
@@ -54,23 +60,28 @@ func insertOrders(from, to string) string {
 		FROM dbo.numbers WHERE n >= %s AND n < %s`, from, to)
 }
 
-// recording makes a workload when it is first asked for.
+// recording records a workload when it is first asked for.
 type recording struct {
+	start func(testing.TB) *workload
+
 	once     sync.Once
-	workload *workload
-	make     func(testing.TB) *workload
+	recorded *recorded
 }
 
-func (r *recording) get(tb testing.TB) *workload {
+func (r *recording) get(tb testing.TB) *recorded {
 	tb.Helper()
-	r.once.Do(func() { r.workload = r.make(tb) })
-	require.NotNil(tb, r.workload, "recording failed before")
-	return r.workload
+	r.once.Do(func() {
+		w := r.start(tb)
+		r.recorded = w.record(tb)
+		w.close(tb)
+	})
+	require.NotNil(tb, r.recorded, "recording failed before")
+	return r.recorded
 }
 
 // streamWorkload is many small transactions: ten inserts, and an update or a
 // delete.
-var streamWorkload = recording{make: func(tb testing.TB) *workload {
+var streamWorkload = recording{start: func(tb testing.TB) *workload {
 	w := newWorkload(tb, benchRows)
 	w.begin(tb)
 	change(tb, w.server, fmt.Sprintf(`SET NOCOUNT ON
@@ -85,28 +96,23 @@ var streamWorkload = recording{make: func(tb testing.TB) *workload {
 			SET @i = @i + 10
 		END`, benchRows, insertOrders("@i", "@i + 10")))
 	w.events = benchRows + benchRows/20 + 2*benchRows/20 // inserts, updates, deletes with tombstones
-	w.record(tb)
 	return w
 }}
 
 // snapshotWorkload is one table.
-var snapshotWorkload = recording{make: func(tb testing.TB) *workload {
+var snapshotWorkload = recording{start: func(tb testing.TB) *workload {
 	w := newWorkload(tb, benchRows)
 	change(tb, w.server, insertOrders("0", strconv.Itoa(benchRows)))
 	w.events = benchRows
-	w.record(tb)
 	return w
 }}
 
-// memoryWorkload is one large transaction. Its server is gone.
-var memoryWorkload = recording{make: func(tb testing.TB) *workload {
+// memoryWorkload is one large transaction.
+var memoryWorkload = recording{start: func(tb testing.TB) *workload {
 	w := newWorkload(tb, memoryRows)
 	w.begin(tb)
 	change(tb, w.server, insertOrders("0", strconv.Itoa(memoryRows)))
 	w.events = memoryRows
-	w.record(tb)
-	require.NoError(tb, w.server.Close())
-	w.server = nil
 	return w
 }}
 
@@ -136,25 +142,32 @@ func (w *workload) begin(tb testing.TB) {
 
 // record reads the workload once and keeps what the server said in a file that
 // has no name any more.
-func (w *workload) record(tb testing.TB) {
+func (w *workload) record(tb testing.TB) *recorded {
 	tb.Helper()
 	recorder := tape.NewRecorder(w.server)
 	runBench(tb, benchSource{dial: recorder.DialContext, store: w.store.copyOf()}, w.events)
-	var err error
-	w.tape, err = recorder.Tape()
+	t, err := recorder.Tape()
 	require.NoError(tb, err)
 	file, err := os.CreateTemp("", "tape")
 	require.NoError(tb, err)
 	require.NoError(tb, os.Remove(file.Name()))
-	require.NoError(tb, w.tape.Spool(file))
+	require.NoError(tb, t.Spool(file))
+	return &recorded{tape: t, store: w.store.copyOf(), events: w.events}
 }
 
-// fromTape reads a playing of the tape.
-func (w *workload) fromTape(fields string) benchSource {
-	return benchSource{dial: w.tape.Play().DialContext, store: w.store.copyOf(), fields: fields}
+// run streams the workload from its server.
+func (w *workload) run(tb testing.TB) {
+	tb.Helper()
+	runBench(tb, benchSource{dial: w.server.DialContext, store: w.store.copyOf()}, w.events)
 }
 
-// fromServer reads the simulator.
-func (w *workload) fromServer(fields string) benchSource {
-	return benchSource{dial: w.server.DialContext, store: w.store.copyOf(), fields: fields}
+func (w *workload) close(tb testing.TB) {
+	tb.Helper()
+	require.NoError(tb, w.server.Close())
+}
+
+// run streams the workload from its tape.
+func (r *recorded) run(tb testing.TB, fields string) {
+	tb.Helper()
+	runBench(tb, benchSource{dial: r.tape.Play().DialContext, store: r.store.copyOf(), fields: fields}, r.events)
 }

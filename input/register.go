@@ -31,11 +31,15 @@ func WithOnStop(onStop func(err error)) Option {
 // Register adds the input to an environment. Registering again replaces the
 // options.
 func Register(env *service.Environment, opts ...Option) error {
+	return register(env, Spec(), opts)
+}
+
+func register(env *service.Environment, spec *service.ConfigSpec, opts []Option) error {
 	var o options
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return env.RegisterBatchInput(Name, Spec(), func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
+	return env.RegisterBatchInput(Name, spec, func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
 		return newInput(parsed, mgr, o)
 	})
 }
