@@ -87,8 +87,8 @@ func TestTracker_BlocksAtTheLimit(t *testing.T) {
 		}()
 		synctest.Wait()
 		select {
-		case <-tracked:
-			t.Fatal("passed the limit")
+		case err := <-tracked:
+			t.Fatalf("passed the limit with %v", err)
 		default:
 		}
 		ack()

@@ -210,13 +210,14 @@ func TestCall_ParametersAndOutput(t *testing.T) {
 	var status mssql.ReturnStatus
 	rows, err := db.QueryContext(t.Context(), "p", sql.Named("text", long), sql.Named("out", sql.Out{Dest: &out}), &status)
 	require.NoError(t, err)
+	defer rows.Close()
 	require.True(t, rows.Next())
 	var names, text string
 	require.NoError(t, rows.Scan(&names, &text))
 	assert.Equal(t, "@text,@out", names)
 	assert.Equal(t, long, text)
 	require.False(t, rows.Next())
-	require.NoError(t, rows.Close())
+	require.NoError(t, rows.Err())
 	assert.Equal(t, int64(9), out)
 	assert.Equal(t, mssql.ReturnStatus(4), status)
 }

@@ -58,7 +58,7 @@ func TestClassify(t *testing.T) {
 func TestConnectError_Certificate(t *testing.T) {
 	for _, err := range []error{
 		x509.UnknownAuthorityError{},
-		fmt.Errorf("TLS Handshake failed: %v", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}),
+		errors.New("TLS Handshake failed: " + x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}.Error()),
 	} {
 		var problem Problem
 		require.ErrorAs(t, connectError(err), &problem)

@@ -269,23 +269,25 @@ func evalEndOfMonth(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltyp
 
 // evalIsDate is 1 for text that CAST makes a datetime, and for datetimes themselves.
 func evalIsDate(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Value, error) {
-	t := types[0]
-	if args[0].IsNull() || t.ID == sqltypes.Date || t.ID == sqltypes.Time || t.ID == sqltypes.DateTime2 || t.ID == sqltypes.DateTimeOffset {
-		return sqltypes.IntOf(0), nil
+	return sqltypes.BoolOf(isDate(args[0], types[0])), nil
+}
+
+func isDate(v sqltypes.Value, t sqltypes.Type) bool {
+	if v.IsNull() || t.ID == sqltypes.Date || t.ID == sqltypes.Time || t.ID == sqltypes.DateTime2 || t.ID == sqltypes.DateTimeOffset {
+		return false
 	}
-	text := args[0]
 	if !t.ID.IsText() && !t.ID.IsTemporal() {
-		s, err := textOf(args[0], t)
+		text, err := textOf(v, t)
 		if err != nil {
-			return sqltypes.IntOf(0), nil
+			return false
 		}
-		text, t = sqltypes.StringOf(s), sqltypes.VarCharOf(sqltypes.Max)
+		v, t = sqltypes.StringOf(text), sqltypes.VarCharOf(sqltypes.Max)
 	}
-	if t.ID.IsText() && strings.TrimSpace(text.Str()) == "" {
-		return sqltypes.IntOf(0), nil
+	if t.ID.IsText() && strings.TrimSpace(v.Str()) == "" {
+		return false
 	}
-	_, err := sqltypes.Implicit(text, t, sqltypes.Simple(sqltypes.DateTime))
-	return sqltypes.BoolOf(err == nil), nil
+	_, err := sqltypes.Implicit(v, t, sqltypes.Simple(sqltypes.DateTime))
+	return err == nil
 }
 
 // offsetType is datetimeoffset with as many fractional digits as the argument has.

@@ -99,7 +99,7 @@ var datePartFunctions = []Function{
 // dateArgument returns an argument as a date or time: its own type, datetimeoffset for
 // text, datetime for numbers.
 func dateArgument(v sqltypes.Value, t sqltypes.Type) (sqltypes.Value, sqltypes.Type, error) {
-	to := t
+	var to sqltypes.Type
 	switch {
 	case t.ID.IsTemporal():
 		return v, t, nil

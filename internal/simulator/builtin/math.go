@@ -254,7 +254,7 @@ func evalPower(_ Env, args []sqltypes.Value, types []sqltypes.Type) (sqltypes.Va
 // integerPower is exact; past the type's range it is error 8115.
 func integerPower(base, exponent int64, t sqltypes.Type) (sqltypes.Value, error) {
 	result := sqltypes.IntOf(1)
-	for i := int64(0); i < exponent; i++ {
+	for range exponent {
 		if base == 0 || base == 1 || base == -1 {
 			if base == -1 && exponent%2 == 0 {
 				base = 1

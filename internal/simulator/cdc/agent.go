@@ -103,8 +103,7 @@ func (a *Agent) CaptureNow(database string) error {
 	if db == nil {
 		return fmt.Errorf("capturing database %q: no such database", database)
 	}
-	_, err := a.scanner(db.ID()).run(context.Background(), captureNowBatch, math.MaxInt)
-	return err
+	return a.scanner(db.ID()).run(context.Background(), captureNowBatch, math.MaxInt)
 }
 
 // captureNowBatch bounds the transactions of one scan's transaction.
@@ -204,7 +203,7 @@ func (a *Agent) runJob(ctx context.Context, key jobKey, j *job) {
 	goOn := true
 	switch key.kind {
 	case captureJob:
-		_, _ = a.scanner(key.database).run(ctx, int(j.settings.maxTrans), int(j.settings.maxScans))
+		_ = a.scanner(key.database).run(ctx, int(j.settings.maxTrans), int(j.settings.maxScans))
 		goOn = j.settings.continuous
 	case cleanupJob:
 		_ = a.cleanupByRetention(ctx, key.database, j.settings)

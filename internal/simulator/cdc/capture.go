@@ -23,22 +23,21 @@ type scanner struct {
 }
 
 // run scans up to maxScans times maxTrans transactions, or until the log is
-// empty, as one session of the history. It returns how many transactions it
-// read.
-func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) (int64, error) {
+// empty, as one session of the history.
+func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	db := c.agent.in.DatabaseByID(c.database)
 	if db == nil || !db.Options().CDCEnabled {
-		return 0, nil
+		return nil
 	}
 	session := &logSession{start: c.agent.in.Now(), startLSN: db.Storage().LastCommitLSN()}
 	err := c.scans(ctx, db, maxTrans, maxScans, session)
 	c.sessions.end(session, c.agent.in.Now(), err)
 	if err != nil {
-		return session.transactions, fmt.Errorf("capturing database %q: %w", db.Name(), err)
+		return fmt.Errorf("capturing database %q: %w", db.Name(), err)
 	}
-	return session.transactions, nil
+	return nil
 }
 
 func (c *scanner) scans(ctx context.Context, db *engine.Database, maxTrans, maxScans int, session *logSession) error {

@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (a *Agent) enableTable(x *engine.Exec, args []sqltypes.Value) (int32, error
 
 // inProcedure names the inner procedure that raises the errors of a request.
 func inProcedure(err error, procedure string) error {
-	if e, ok := err.(*sqltypes.Error); ok {
+	if e, ok := errors.AsType[*sqltypes.Error](err); ok {
 		e.Procedure = procedure
 	}
 	return err

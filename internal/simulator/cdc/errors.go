@@ -77,10 +77,6 @@ func errIndexNullable(index, schema, table string) *sqltypes.Error {
 		"Define all columns of the selected index as NOT NULL or select another unique index as the CDC index and resubmit the request.", index, schema, table)
 }
 
-func errNoSuchColumn(column, schema, table string) *sqltypes.Error {
-	return raise(22930, "Could not locate '%s' as a column of source table '%s.%s'. Specify a valid column name.", column, schema, table)
-}
-
 func errColumnList(schema, table string) *sqltypes.Error {
 	return raise(22942, "Columns specified in the captured column list could not be mapped to columns in source table '%s.%s'. "+
 		"Verify that the columns specified in the parameter @captured_column_list are delimited properly and match columns in the source table.", schema, table)
@@ -112,10 +108,6 @@ func errUnknownInstance(instance, schema, table string) *sqltypes.Error {
 func errTwoInstances(schema, table string) *sqltypes.Error {
 	return raise(22962, "Two capture instances already exist for source table '%s.%s'. A table can have at most two capture instances. "+
 		"If the current tracking options are not appropriate, disable change tracking for the obsolete instance by using sys.sp_cdc_disable_table and retry the operation.", schema, table)
-}
-
-func errParameterEmpty(parameter string) *sqltypes.Error {
-	return raise(22963, "Parameter '%s' cannot be null or empty. Specify a value for the named parameter and retry the operation.", parameter)
 }
 
 func errBadMark(mark string) *sqltypes.Error {

@@ -221,7 +221,7 @@ func (a *Agent) scanNow(x *engine.Exec, args []sqltypes.Value) error {
 		return errScannerRunning(jobSession)
 	}
 	for {
-		if _, err := a.scanner(database).run(x.Context(), int(maxTrans), int(maxScans)); err != nil || !continuous {
+		if err := a.scanner(database).run(x.Context(), int(maxTrans), int(maxScans)); err != nil || !continuous {
 			return err
 		}
 		if err := a.wait(x, time.Duration(polling)*time.Second); err != nil {

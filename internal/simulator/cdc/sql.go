@@ -29,9 +29,6 @@ const storageLSNSize = len(storage.LSN{})
 // quote brackets an identifier.
 func quote(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
 
-// literal is a Unicode string constant.
-func literal(s string) string { return "N'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
 // arg is a statement's parameter; its type is the widest that holds the value.
 func arg(name string, v any) engine.Arg {
 	a := engine.Arg{Name: "@" + name}
@@ -92,11 +89,6 @@ func localTime(t time.Time, loc *time.Location) sqltypes.Value {
 	ticks := int64(hour*3600+minute*60+second)*sqltypes.TicksPerSecond + int64(t.Nanosecond())/100
 	v, _ := sqltypes.BuildTemporal(datetimeType, days+sqltypes.Days1900, ticks, 0)
 	return v
-}
-
-// info sends an informational message.
-func info(x *engine.Exec, text string) error {
-	return x.Message(&engine.Message{Class: 0, State: 1, Text: text})
 }
 
 // orDefault is a text argument, or a default for NULL.

@@ -193,7 +193,7 @@ func decimalArithmetic(op string, a Value, at Type, b Value, bt, t Type) (Value,
 		return Value{}, err
 	}
 	var r Dec
-	ok := true
+	var ok bool
 	switch op {
 	case "+":
 		r, ok = sumDec(x, y, t.Scale)

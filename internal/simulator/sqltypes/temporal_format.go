@@ -25,10 +25,10 @@ func formatTemporal(v Value, t Type, style int) (string, error) {
 		return "", invalidStyle(style, t)
 	}
 	date, clock := layout.date, layout.clock
-	switch {
-	case t.ID == Date:
+	switch t.ID {
+	case Date:
 		clock = ""
-	case t.ID == Time:
+	case Time:
 		date = ""
 	}
 	if date == "" && clock == "" {

@@ -129,7 +129,8 @@ func appendCollation(dst []byte, t sqltypes.Type) []byte {
 
 // appendUDTInfo appends the description of one of the three system CLR types.
 func appendUDTInfo(dst []byte, id sqltypes.ID) []byte {
-	size, class := uint16(sizePLP), ""
+	size := uint16(sizePLP)
+	var class string
 	switch id {
 	case sqltypes.HierarchyID:
 		size, class = sizeHierarchyID, "SqlHierarchyId"

@@ -145,7 +145,7 @@ func (l *lexer) quoted(prefix int, closing byte, kind tokenKind) error {
 			text := built.String() + l.sql[segment:]
 			return &sqltypes.Error{
 				Number: 105, State: 1, Class: 15, Line: line,
-				Message: "Unclosed quotation mark after the character string '" + clip(text, 128) + "'.",
+				Message: "Unclosed quotation mark after the character string '" + clip(text) + "'.",
 			}
 		}
 		end := i + n
@@ -176,7 +176,7 @@ func (l *lexer) checkIdentifier(kind tokenKind, text string, line int32) error {
 	}
 	if len(text) > maxIdentifier && utf8.RuneCountInString(text) > maxIdentifier {
 		return &sqltypes.Error{Number: 103, State: 4, Class: 15, Line: line, Message: "The identifier that starts with '" +
-			clip(text, maxIdentifier) + "' is too long. Maximum length is 128."}
+			clip(text) + "' is too long. Maximum length is 128."}
 	}
 	return nil
 }
@@ -327,13 +327,14 @@ func (l *lexer) errorf(number int32, format string, args ...any) error {
 	return err
 }
 
-// clip cuts a text to n characters, as error texts do.
-func clip(s string, n int) string {
+// clip cuts a text to the length of an identifier, as error texts do.
+func clip(s string) string {
+	n := 0
 	for i := range s {
-		if n == 0 {
+		if n == maxIdentifier {
 			return s[:i]
 		}
-		n--
+		n++
 	}
 	return s
 }

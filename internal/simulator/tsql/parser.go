@@ -188,11 +188,6 @@ func (p *parser) span(start int) Span {
 // source is the text from the token at index start to the last token passed.
 func (p *parser) source(start int) string { return p.span(start).Text(p.sql) }
 
-// from is the span from an earlier node's start to the last token passed.
-func (p *parser) from(first Span) Span {
-	return Span{Line: first.Line, Start: first.Start, End: int(p.tokens[p.pos-1].end)}
-}
-
 // enter counts one level of recursion; its result leaves it.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > maxDepth {
@@ -240,9 +235,9 @@ func (p *parser) unexpected() {
 func (p *parser) shown(t *token) string {
 	switch t.kind {
 	case tokQuoted, tokString, tokNString:
-		return clip(t.text, maxIdentifier)
+		return clip(t.text)
 	}
-	return clip(p.sql[t.start:t.end], maxIdentifier)
+	return clip(p.sql[t.start:t.end])
 }
 
 // unsupported stops the parse at a construct that is valid T-SQL but not
