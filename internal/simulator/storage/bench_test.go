@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 const benchRows = 1_000_000

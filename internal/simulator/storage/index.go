@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/tidwall/btree"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 // entry is an item of an index: a record under one of the keys that its versions

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 func loggingDatabase(t testing.TB, opts Options) *Database {

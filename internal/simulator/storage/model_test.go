@@ -9,9 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 // modelRow is a row of testTableDef without its key.

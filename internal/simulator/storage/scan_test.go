@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 func TestScan_Ranges(t *testing.T) {
@@ -160,8 +161,10 @@ func TestScan_DoesNotMeetItsOwnWrites(t *testing.T) {
 
 func TestScan_FilteredIndex(t *testing.T) {
 	db := newTestDatabase(t)
-	def := IndexDef{ID: 4, Unique: true, Columns: []IndexColumn{{Ordinal: 2}}, FilterSource: "n > 0",
-		Filter: func(r Row) bool { return r[2].Int64() > 0 }}
+	def := IndexDef{
+		ID: 4, Unique: true, Columns: []IndexColumn{{Ordinal: 2}}, FilterSource: "n > 0",
+		Filter: func(r Row) bool { return r[2].Int64() > 0 },
+	}
 	var moved RowID
 	inTxn(t, db, func(tx *Txn) {
 		insert(t, tx, row(1, "a", 0))

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 // Transfers between accounts under every isolation level that loses no update, while
