@@ -91,7 +91,7 @@ func (f *fakeServer) commit(n int) {
 	at, found := slices.BinarySearchFunc(f.commits, l, func(c sqlserver.Commit, l lsn.LSN) int { return c.LSN.Compare(l) })
 	if !found {
 		when := epoch.Add(time.Duration(n) * time.Second)
-		f.commits = slices.Insert(f.commits, at, sqlserver.Commit{LSN: l, Begin: when, End: when})
+		f.commits = slices.Insert(f.commits, at, sqlserver.Commit{LSN: l, Begin: when.Add(-time.Minute), End: when})
 	}
 	if l.After(f.max) {
 		f.max = l

@@ -142,8 +142,9 @@ func mask(c *change) []byte {
 	return c.after.Mask
 }
 
-// commitTime returns the begin of a transaction, which is what Debezium reports
-// in direct mode. Transactions are asked for in order.
+// commitTime returns the end of a transaction: when its changes came to be.
+// (Debezium reports the begin in direct mode, the end in function mode.)
+// Transactions are asked for in order.
 func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
 	for len(p.commits) > 0 && p.commits[0].LSN.Before(commit) {
 		p.commits = p.commits[1:]
@@ -151,7 +152,7 @@ func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
 	if len(p.commits) == 0 || p.commits[0].LSN != commit {
 		return time.Time{}, fmt.Errorf("reading changes: commit LSN %s has no row in cdc.lsn_time_mapping", commit)
 	}
-	return p.commits[0].Begin, nil
+	return p.commits[0].End, nil
 }
 
 // flush hands over the events collected and moves the position behind them.
