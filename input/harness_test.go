@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
@@ -360,6 +361,7 @@ func (p *pipeline) rest() []received {
 // stop ends the stream as a signal would. Stopping again does nothing.
 func (p *pipeline) stop() {
 	p.t.Helper()
+	synctest.Wait() // a stream that has hardly begun cannot be stopped
 	if err := p.stream.StopWithin(20 * time.Second); err != nil && !errors.Is(err, context.Canceled) {
 		require.NoError(p.t, err, "log:\n%s", p.logs)
 	}
