@@ -85,9 +85,9 @@ func ids(t testing.TB, tx *Txn, index int, rng Range, opts ScanOptions) []int64 
 }
 
 // names returns the second column of all rows in the order of the clustered index.
-func names(t testing.TB, tx *Txn, opts ScanOptions) []string {
+func names(t testing.TB, tx *Txn) []string {
 	t.Helper()
-	it := tx.Scan(testTable, BaseIndex, Range{}, opts)
+	it := tx.Scan(testTable, BaseIndex, Range{}, ScanOptions{})
 	defer it.Close()
 	var list []string
 	for {

@@ -119,7 +119,7 @@ func TestLock_ConversionDeadlock(t *testing.T) {
 		var txns [2]*Txn
 		for i := range txns {
 			txns[i] = db.Begin(TxnOptions{Isolation: RepeatableRead})
-			require.Len(t, names(t, txns[i], ScanOptions{}), 1)
+			require.Len(t, names(t, txns[i]), 1)
 		}
 		var wg sync.WaitGroup
 		for i, tx := range txns {
@@ -235,7 +235,7 @@ func TestLock_SavepointRollbackWakesWaiters(t *testing.T) {
 		result := make(chan []string)
 		go func() {
 			tx := db.Begin(TxnOptions{})
-			list := names(t, tx, ScanOptions{})
+			list := names(t, tx)
 			tx.Rollback()
 			result <- list
 		}()

@@ -28,7 +28,6 @@ type logFile struct {
 type frameWriter struct {
 	file  *logFile
 	start int64 // of the record in the file
-	begin int   // of the frame in file.buf
 	err   error
 }
 

@@ -50,13 +50,11 @@ type model struct {
 // TestModel runs random transactions with savepoints, rollbacks, conflicts and crashes
 // against plain maps.
 func TestModel(t *testing.T) {
+	tempDir := t.TempDir
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{committed: modelTable{}, stamps: map[int64]int{}}
 		if rapid.IntRange(0, 3).Draw(t, "durable") == 0 {
-			dir, err := os.MkdirTemp("", "storage-model")
-			require.NoError(t, err)
-			m.dir = dir
-			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+			m.dir = tempDir()
 		}
 		m.create(t)
 		t.Cleanup(func() { m.crash(t) })

@@ -10,7 +10,7 @@ func TestTxn_CommitAndRollback(t *testing.T) {
 	db := newTestDatabase(t)
 	tx := db.Begin(TxnOptions{})
 	id := insert(t, tx, row(1, "a", 1))
-	require.Equal(t, []string{"a"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"a"}, names(t, tx))
 	tx.Rollback()
 	tx.Rollback()
 	require.True(t, tx.Done())
@@ -20,7 +20,7 @@ func TestTxn_CommitAndRollback(t *testing.T) {
 	require.ErrorIs(t, err, ErrTxnDone)
 
 	inTxn(t, db, func(tx *Txn) {
-		require.Empty(t, names(t, tx, ScanOptions{}))
+		require.Empty(t, names(t, tx))
 		require.ErrorIs(t, tx.Update(testTable, id, row(1, "a", 1), WriteOptions{}), ErrRowNotFound)
 		again := insert(t, tx, row(1, "a", 1))
 		require.Greater(t, again, id, "row ids are never used twice")
@@ -38,19 +38,19 @@ func TestTxn_Savepoints(t *testing.T) {
 	insert(t, tx, row(2, "c", 1))
 	_, err := tx.Delete(testTable, a, WriteOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"c"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"c"}, names(t, tx))
 
 	require.NoError(t, tx.RollbackTo("s"))
-	require.Equal(t, []string{"b"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"b"}, names(t, tx))
 	insert(t, tx, row(2, "a", 1))
 	require.NoError(t, tx.RollbackTo("s"), "the newest of two savepoints stays")
-	require.Equal(t, []string{"b"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"b"}, names(t, tx))
 	require.ErrorIs(t, tx.RollbackTo("other"), ErrNoSavepoint)
 
 	m := tx.Mark()
 	insert(t, tx, row(2, "d", 1))
 	require.NoError(t, tx.Undo(m))
-	require.Equal(t, []string{"b"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"b"}, names(t, tx))
 	require.Equal(t, []int64{1}, ids(t, tx, 3, Range{}, ScanOptions{}))
 }
 
@@ -146,16 +146,16 @@ func TestTxn_SnapshotUpdateConflict(t *testing.T) {
 		b = insert(t, tx, row(2, "b", 1))
 	})
 	tx := db.Begin(TxnOptions{Isolation: Snapshot})
-	require.Len(t, names(t, tx, ScanOptions{}), 2)
+	require.Len(t, names(t, tx), 2)
 	inTxn(t, db, func(tx *Txn) {
 		_, err := tx.Delete(testTable, b, WriteOptions{})
 		require.NoError(t, err)
 	})
 	require.NoError(t, tx.Update(testTable, a, row(1, "z", 1), WriteOptions{}))
-	require.Equal(t, []string{"z", "b"}, names(t, tx, ScanOptions{}), "own changes over the snapshot")
+	require.Equal(t, []string{"z", "b"}, names(t, tx), "own changes over the snapshot")
 	requireNumber(t, 3960, tx.Update(testTable, b, row(2, "y", 1), WriteOptions{}))
 	require.True(t, tx.Done(), "the conflict ends the transaction")
-	inTxn(t, db, func(tx *Txn) { require.Equal(t, []string{"a"}, names(t, tx, ScanOptions{})) })
+	inTxn(t, db, func(tx *Txn) { require.Equal(t, []string{"a"}, names(t, tx)) })
 }
 
 // Inserting the key of a row that was deleted since the snapshot conflicts: error 3960
@@ -165,7 +165,7 @@ func TestTxn_SnapshotInsertOfADeletedKey(t *testing.T) {
 	var a RowID
 	inTxn(t, db, func(tx *Txn) { a = insert(t, tx, row(1, "a", 1)) })
 	tx := db.Begin(TxnOptions{Isolation: Snapshot})
-	require.Len(t, names(t, tx, ScanOptions{}), 1)
+	require.Len(t, names(t, tx), 1)
 	inTxn(t, db, func(tx *Txn) {
 		_, err := tx.Delete(testTable, a, WriteOptions{})
 		require.NoError(t, err)
@@ -181,9 +181,9 @@ func TestTxn_SnapshotBeginsAtFirstAccess(t *testing.T) {
 	tx := db.Begin(TxnOptions{Isolation: Snapshot})
 	defer tx.Rollback()
 	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(1, "a", 1)) })
-	require.Equal(t, []string{"a"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"a"}, names(t, tx))
 	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(2, "b", 1)) })
-	require.Equal(t, []string{"a"}, names(t, tx, ScanOptions{}))
+	require.Equal(t, []string{"a"}, names(t, tx))
 	tx.EndStatement()
 	inTxn(t, db, func(tx *Txn) {
 		require.NoError(t, tx.AlterTable(testTableDef(), nil))
@@ -225,7 +225,7 @@ func TestTxn_UniqueKeys(t *testing.T) {
 		_, err = tx.Delete(testTable, b, WriteOptions{})
 		require.NoError(t, err)
 		insert(t, tx, row(3, "a", 1))
-		require.Equal(t, []string{"c", "a"}, names(t, tx, ScanOptions{}))
+		require.Equal(t, []string{"c", "a"}, names(t, tx))
 	})
 }
 
@@ -354,11 +354,11 @@ func TestGarbage_IsCollected(t *testing.T) {
 	var id RowID
 	inTxn(t, db, func(tx *Txn) { id = insert(t, tx, row(1, "a", 0)) })
 	reader := db.Begin(TxnOptions{Isolation: Snapshot})
-	require.Equal(t, []string{"a"}, names(t, reader, ScanOptions{}))
+	require.Equal(t, []string{"a"}, names(t, reader))
 	for i := range int64(100) {
 		inTxn(t, db, func(tx *Txn) { require.NoError(t, tx.Update(testTable, id, row(1, "b", i), WriteOptions{})) })
 	}
-	require.Equal(t, []string{"a"}, names(t, reader, ScanOptions{}))
+	require.Equal(t, []string{"a"}, names(t, reader))
 	tab := db.table(testTable)
 	require.Greater(t, tab.indexes[2].tree.Len(), 50)
 	reader.Rollback()
