@@ -40,7 +40,7 @@ func TestRun_FatalStop(t *testing.T) {
 	server, err := simulator.New(simulator.Options{Logins: map[string]string{simulatorUser: simulatorPassword}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = server.Serve(listener) }()
 
