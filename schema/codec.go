@@ -22,6 +22,13 @@ type codec struct {
 	structured StructuredFunc
 }
 
+// WithoutForm says why values of the type have no form in events. It returns
+// the empty string for a type that has one.
+func (t Type) WithoutForm() string {
+	_, reason := codecOf(t, DefaultModes())
+	return reason
+}
+
 // codecOf chooses the codec of a type. Where there is none, reason says why.
 func codecOf(t Type, m Modes) (c codec, reason string) {
 	switch t.Kind {

@@ -90,7 +90,7 @@ func keyOf(columns []Column, x Index) (key []int, reason string) {
 			return nil, fmt.Sprintf("its column %d is not captured", id)
 		}
 		c := columns[i]
-		_, unsupported := codecOf(c.Type, DefaultModes())
+		unsupported := c.Type.WithoutForm()
 		switch {
 		case c.Computed:
 			return nil, fmt.Sprintf("its column %q is computed", c.Name)

@@ -201,10 +201,7 @@ func withKey(columns []schema.Column, indexes []index, notes *[]string) (kept []
 	}
 	choice := schema.ChooseKey(columns, plain)
 	for _, r := range choice.Rejected {
-		note := fmt.Sprintf("index %q is no key: %s", r.Name, r.Reason)
-		if !slices.Contains(*notes, note) {
-			*notes = append(*notes, note)
-		}
+		addNote(notes, fmt.Sprintf("index %q is no key: %s", r.Name, r.Reason))
 	}
 	at := make([]int, len(columns)) // where a column went
 	for i, col := range columns {
@@ -217,6 +214,14 @@ func withKey(columns []schema.Column, indexes []index, notes *[]string) (kept []
 		key = append(key, at[i])
 	}
 	return kept, key
+}
+
+// addNote adds a remark that is not there yet: two instances of a table have
+// most of them in common.
+func addNote(notes *[]string, note string) {
+	if !slices.Contains(*notes, note) {
+		*notes = append(*notes, note)
+	}
 }
 
 // errCatalogue is a catalogue that contradicts itself, for example because it
