@@ -38,44 +38,58 @@ func booleanCodec() codec {
 	}
 }
 
+// floating is the value of real and float. The driver widens a real that may be
+// NULL, and leaves one that may not (FLT4TYPE on the wire) a float32; widening
+// is exact.
+func floating(v driver.Value) (float64, error) {
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case float32:
+		return float64(v), nil
+	default:
+		return 0, typeError(v, "float64 or float32")
+	}
+}
+
 func doubleCodec() codec {
 	return codec{
 		schema: ConnectSchema{Type: "double"},
 		common: common.Common{Type: common.Float64},
 		append: func(dst []byte, v driver.Value) ([]byte, error) {
-			f, ok := v.(float64)
-			if !ok {
-				return dst, typeError(v, "float64")
+			f, err := floating(v)
+			if err != nil {
+				return dst, err
 			}
 			return appendFloat(dst, f, 64), nil
 		},
 		structured: func(v driver.Value) (any, error) {
-			if _, ok := v.(float64); !ok {
-				return nil, typeError(v, "float64")
+			f, err := floating(v)
+			if err != nil {
+				return nil, err
 			}
-			return v, nil
+			return f, nil
 		},
 	}
 }
 
-// realCodec writes single-precision floats, which the driver widens. A reader
-// of the JSON parses the short digits again, so the structured value is not
-// the widened one.
+// realCodec writes single-precision floats. A reader of the JSON parses the
+// short digits again, so the structured value is not the widened one.
 func realCodec() codec {
 	return codec{
 		schema: ConnectSchema{Type: "float"},
 		common: common.Common{Type: common.Float32},
 		append: func(dst []byte, v driver.Value) ([]byte, error) {
-			f, ok := v.(float64)
-			if !ok {
-				return dst, typeError(v, "float64")
+			f, err := floating(v)
+			if err != nil {
+				return dst, err
 			}
 			return appendFloat(dst, f, 32), nil
 		},
 		structured: func(v driver.Value) (any, error) {
-			f, ok := v.(float64)
-			if !ok {
-				return nil, typeError(v, "float64")
+			f, err := floating(v)
+			if err != nil {
+				return nil, err
 			}
 			return strconv.ParseFloat(string(appendFloat(nil, f, 32)), 64)
 		},

@@ -71,6 +71,7 @@ func TestEncode_DefaultModes(t *testing.T) {
 		{"bigint greatest", bigIntType, int64(math.MaxInt64), "9223372036854775807"},
 
 		{"real", realType, float64(float32(0.1)), "0.1"},
+		{"real that cannot be NULL", realType, float32(0.1), "0.1"},
 		{"real beyond 1e7", realType, float64(float32(16777216)), "1.6777216E7"},
 		{"real smallest", realType, float64(math.SmallestNonzeroFloat32), "1.4E-45"},
 		{"real greatest", realType, float64(math.MaxFloat32), "3.4028235E38"},

@@ -8,7 +8,8 @@
 // allocate nothing; each has a structured twin that returns the same value for
 // pipelines that map rows instead of routing bytes.
 //
-// Driver values are those of go-mssqldb's raw rows: int64, bool, float64,
-// []byte (decimals and money as text, binary types, uniqueidentifier as its 16
-// wire bytes), string and time.Time; NULL is nil.
+// Driver values are those of go-mssqldb's raw rows: int64, bool, float64 (and
+// float32, for a real that cannot be NULL), []byte (decimals and money as text,
+// binary types, uniqueidentifier as its 16 wire bytes), string and time.Time;
+// NULL is nil.
 package schema

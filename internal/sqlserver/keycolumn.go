@@ -107,7 +107,7 @@ func (k KeyColumn) encode(v driver.Value) (string, error) {
 		return "0", nil
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
-	case float32: // real
+	case float32: // a real that cannot be NULL
 		return strconv.FormatFloat(float64(v), 'g', -1, 64), nil
 	case []byte:
 		if k.isExactNumber() {
