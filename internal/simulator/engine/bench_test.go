@@ -3,9 +3,10 @@ package engine_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-	"github.com/stretchr/testify/require"
 )
 
 // counter is a sink that only counts.

@@ -297,22 +297,22 @@ func (c *compiler) in(e *tsql.In, b *block, negate bool) (*cond, error) {
 		in.values = append(in.values, y)
 		seekable = seekable && y.uses&x.uses == 0 && !y.volatile
 	}
-	any := &cond{or: list, volatile: x.volatile}
+	result := &cond{or: list, volatile: x.volatile}
 	for _, k := range list {
-		any.uses |= k.uses
+		result.uses |= k.uses
 	}
 	plain := orConds(list)
-	any.eval = plain.eval
+	result.eval = plain.eval
 	if negate {
-		return &cond{uses: any.uses, volatile: any.volatile, eval: func(fr *frame) (tri, error) {
+		return &cond{uses: result.uses, volatile: result.volatile, eval: func(fr *frame) (tri, error) {
 			t, err := plain.eval(fr)
 			return t.not(), err
 		}}, nil
 	}
 	if seekable {
 		in.column = x.column
-		any.in = in
-		any.or = nil
+		result.in = in
+		result.or = nil
 	}
-	return any, nil
+	return result, nil
 }

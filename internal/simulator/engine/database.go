@@ -270,10 +270,10 @@ func decodeType(doc []byte) (*UserType, error) {
 }
 
 // createDatabase makes a database with what every database has.
-func (in *Instance) createDatabase(name string, id int, owner, collation string) (*Database, error) {
+func (in *Instance) createDatabase(name string, id int, owner, collation string) error {
 	sdb, err := in.store.CreateDatabase(name, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if collation == "" {
 		collation = "SQL_Latin1_General_CP1_CI_AS"
@@ -293,8 +293,10 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 	for _, s := range []Schema{{1, "dbo", 1}, {2, "guest", 2}, {3, "INFORMATION_SCHEMA", 3}, {4, "sys", 4}} {
 		c.schemas[fold(s.Name)] = &s
 	}
-	fixed := map[string]int32{"db_owner": 16384, "db_accessadmin": 16385, "db_securityadmin": 16386, "db_ddladmin": 16387,
-		"db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393}
+	fixed := map[string]int32{
+		"db_owner": 16384, "db_accessadmin": 16385, "db_securityadmin": 16386, "db_ddladmin": 16387,
+		"db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
+	}
 	for role, rid := range fixed {
 		c.principals[role] = &Principal{ID: rid, Name: role, Type: "R", Fixed: true, Owner: 1, Created: now}
 		c.schemas[role] = &Schema{ID: rid, Name: role, Owner: rid}
@@ -309,14 +311,14 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 		c.permissions[p.key()] = p
 	}
 	if err := db.save(c); err != nil {
-		return nil, err
+		return err
 	}
 	c.version = in.versions.Add(1)
 	db.catalog.Store(c)
 	in.mu.Lock()
 	in.databases[fold(name)] = db
 	in.mu.Unlock()
-	return db, nil
+	return nil
 }
 
 // save writes a new database's whole catalogue.

@@ -18,13 +18,11 @@ func (x *Exec) ddl(stmt tsql.Stmt) error {
 	if run == nil {
 		return unsupported("This statement")
 	}
-	switch stmt.(type) {
+	switch st := stmt.(type) {
 	case *tsql.CreateDatabaseStmt, *tsql.AlterDatabaseStmt, *tsql.PrincipalStmt, *tsql.BackupStmt, *tsql.RestoreStmt:
 		info.data = false
 	case *tsql.DropStmt:
-		if stmt.(*tsql.DropStmt).Kind == "DATABASE" {
-			info.data = false
-		}
+		info.data = st.Kind != "DATABASE"
 	}
 	if p, ok := stmt.(*tsql.PrincipalStmt); ok && p.Kind != "LOGIN" && !p.ServerRole {
 		info.data = true

@@ -416,7 +416,7 @@ func (x *Exec) createIndex(st *tsql.CreateIndexStmt) error {
 			a.after.Indexes = slices.DeleteFunc(a.after.Indexes, func(ix *Index) bool { return strings.EqualFold(ix.Name, st.Name) })
 		}
 	}
-	if _, err := x.within(db).addIndex(a.after, st); err != nil {
+	if err := x.within(db).addIndex(a.after, st); err != nil {
 		return err
 	}
 	a.event = DDLEvent{Kind: "CREATE INDEX", Database: db, Before: t, Text: x.textOf(st), Index: st.Name}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,8 +39,7 @@ func (x *Exec) createDatabaseStmt(st *tsql.CreateDatabaseStmt) error {
 	for x.in.DatabaseByID(id) != nil {
 		id++
 	}
-	_, err := x.in.createDatabase(st.Name, id, x.s.effectiveLogin().Name, st.Collation)
-	return err
+	return x.in.createDatabase(st.Name, id, x.s.effectiveLogin().Name, st.Collation)
 }
 
 func serverRole(x *Exec, role string) bool {
@@ -164,8 +164,10 @@ func (x *Exec) alterSetting(db *Database, set tsql.DatabaseSetting, st *tsql.Alt
 	case "RECOVERY":
 		return x.saveOptions(db, func(o *DatabaseOptions) { o.Recovery = set.Value })
 	case "COMPATIBILITY_LEVEL":
-		level := 0
-		fmt.Sscanf(set.Value, "%d", &level)
+		level, err := strconv.Atoi(set.Value)
+		if err != nil {
+			return raise(15048, "Valid values of the database compatibility level are 100, 110, 120, 130, 140, 150, 160 or 170.")
+		}
 		return x.saveOptions(db, func(o *DatabaseOptions) { o.CompatibilityLevel = level })
 	case "TRUSTWORTHY":
 		return x.saveOptions(db, func(o *DatabaseOptions) { o.Trustworthy = on })

@@ -14,7 +14,7 @@ func (x *Exec) createModule(stmt tsql.Stmt) error {
 	var n tsql.Name
 	var kind ObjectKind
 	mode := tsql.Create
-	what := ""
+	var what string
 	switch st := stmt.(type) {
 	case *tsql.CreateViewStmt:
 		n, kind, mode, what = st.Name, KindView, st.Mode, "CREATE VIEW"
@@ -54,8 +54,10 @@ func (x *Exec) createModule(stmt tsql.Stmt) error {
 		return sqltypes.Errorf(2010, 1, 16, "Cannot perform alter on '%s' because it is an incompatible object type.", n.String())
 	}
 	now := x.Now()
-	m := &Module{Object: Object{ID: db.newObjectID(), SchemaID: schema.ID, Name: n.Base(), Kind: kind, Created: now, Modified: now, MSShipped: x.system && x.shipping},
-		Text: x.textOf(stmt), QuotedIdentifier: !x.s.quotedOff}
+	m := &Module{
+		Object: Object{ID: db.newObjectID(), SchemaID: schema.ID, Name: n.Base(), Kind: kind, Created: now, Modified: now, MSShipped: x.system && x.shipping},
+		Text:   x.textOf(stmt), QuotedIdentifier: !x.s.quotedOff,
+	}
 	if old != nil {
 		m.ID, m.Created, m.Name = old.ID, old.Created, old.Name
 	}

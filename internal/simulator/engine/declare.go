@@ -52,7 +52,7 @@ func (x *Exec) declareVars(st *tsql.DeclareStmt) error {
 		if err != nil {
 			return err
 		}
-		if _, err := x.scope.declare(v.Name, t); err != nil {
+		if err := x.scope.declare(v.Name, t); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"fmt"
+	"errors"
+	"strconv"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
@@ -85,10 +86,12 @@ func (x *Exec) nameOrVariable(name string) string {
 // variables, or into a new table.
 func (c *compiler) selectStmt(q *tsql.SelectQuery) (func(x *Exec) error, error) {
 	for _, o := range q.Options {
-		if o.Name == "MAXRECURSION" && o.Value != nil {
-			if lit, ok := o.Value.(*tsql.Literal); ok {
-				fmt.Sscanf(lit.Text, "%d", &c.maxRecursion)
+		if lit, ok := o.Value.(*tsql.Literal); ok && o.Name == "MAXRECURSION" {
+			limit, err := strconv.ParseUint(lit.Text, 10, 15)
+			if err != nil {
+				return nil, raise(310, "The value %s specified for the MAXRECURSION option exceeds the allowed maximum of 32767.", lit.Text)
 			}
+			c.maxRecursion = int(limit)
 		}
 	}
 	if spec, ok := q.Body.(*tsql.SelectSpec); ok && spec.Into != nil {
@@ -156,7 +159,7 @@ func (x *Exec) sendQuery(plan *queryPlan, columns []Column) error {
 		}
 		return nil
 	})
-	if err != nil && err != errStop {
+	if err != nil && !errors.Is(err, errStop) {
 		return err
 	}
 	if fault.Do != nil && count == fault.AfterRows {
@@ -182,7 +185,7 @@ func (e *sinkError) Error() string { return e.err.Error() }
 
 // Unwrap gives the sink's error, unless it is a server error.
 func (e *sinkError) Unwrap() error {
-	if _, ok := e.err.(*sqltypes.Error); ok {
+	if _, ok := errors.AsType[*sqltypes.Error](e.err); ok {
 		return nil
 	}
 	return e.err

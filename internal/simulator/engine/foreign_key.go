@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -196,7 +197,7 @@ func (x *Exec) findRows(db *Database, t *Table, columns []int, key []value, f fu
 			continue
 		}
 		if err := f(id, row); err != nil {
-			if err == errStop {
+			if errors.Is(err, errStop) {
 				return nil
 			}
 			return err

@@ -114,10 +114,6 @@ type inList struct {
 	values []*expr
 }
 
-func always(t tri) *cond {
-	return &cond{eval: func(*frame) (tri, error) { return t, nil }}
-}
-
 func andConds(list []*cond) *cond {
 	switch len(list) {
 	case 0:

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
-	"github.com/stretchr/testify/require"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the results in testdata")
@@ -131,13 +132,9 @@ func newInstance(t *testing.T) *engine.Instance {
 	return in
 }
 
-func login(t *testing.T, in *engine.Instance, user, database string) *engine.Session {
+func login(t *testing.T, in *engine.Instance, database string) *engine.Session {
 	t.Helper()
-	password := ""
-	if user != "sa" {
-		password = "secret"
-	}
-	s, err := in.Login(engine.Login{User: user, Password: password, Database: database, App: "test"})
+	s, err := in.Login(engine.Login{User: "sa", Database: database, App: "test"})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -164,7 +161,7 @@ func must(t *testing.T, s *engine.Session, sql string) *recorder {
 func shop(t *testing.T) (*engine.Instance, *engine.Session) {
 	t.Helper()
 	in := newInstance(t)
-	s := login(t, in, "sa", "")
+	s := login(t, in, "")
 	must(t, s, "CREATE DATABASE shop")
 	must(t, s, "USE shop")
 	return in, s
@@ -210,7 +207,7 @@ func runScript(t *testing.T, text string) string {
 		if name, rest, ok := strings.Cut(sql, "\n"); ok && strings.HasPrefix(name, "@@@") {
 			name = strings.TrimPrefix(name, "@@@")
 			if sessions[name] == nil {
-				sessions[name] = login(t, in, "sa", "shop")
+				sessions[name] = login(t, in, "shop")
 			}
 			current, sql = sessions[name], rest
 		}

@@ -61,7 +61,7 @@ func hashText(s string, t sqltypes.Type) uint64 {
 	if t.Collation != nil && t.Collation.Binary {
 		return maphash.String(hashSeed, s)
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= 0x80 || s[i] < ' ' {
 			return 1
 		}

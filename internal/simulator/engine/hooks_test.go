@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
-	"github.com/stretchr/testify/require"
 )
 
 func TestHooks_ProcedureFunctionView(t *testing.T) {
@@ -33,10 +34,12 @@ func TestHooks_ProcedureFunctionView(t *testing.T) {
 			return sqltypes.IntOf(3 * args[0].Int64()), nil
 		},
 	})
-	in.RegisterView(engine.View{Schema: "sys", Name: "dm_two", Columns: []engine.Column{{Name: "n", Type: integer}},
+	in.RegisterView(engine.View{
+		Schema: "sys", Name: "dm_two", Columns: []engine.Column{{Name: "n", Type: integer}},
 		Rows: func(_ *engine.Exec, _ *engine.Database, emit func([]sqltypes.Value) error) error {
 			return emit([]sqltypes.Value{sqltypes.IntOf(2)})
-		}})
+		},
+	})
 	in.RegisterTableFunction(func(db *engine.Database, schema, name string) (*engine.TableFunction, bool) {
 		return &engine.TableFunction{Params: []engine.Param{{Name: "@from", Type: integer}}, Query: "SELECT n FROM dbo.log WHERE n >= @from"}, strings.EqualFold(schema+"."+name, "dbo.fn_from")
 	})
@@ -92,7 +95,7 @@ func TestHooks_Fault(t *testing.T) {
 	fault("insert", engine.Fault{Do: func(context.Context) error { return errSink }})
 	require.ErrorIs(t, s.Batch(t.Context(), "INSERT t VALUES (4)", &recorder{}), errSink)
 	fault("exec:sp_executesql", engine.Fault{Do: deadlock})
-	require.Contains(t, call(t, s, "sp_executesql", text("", "SELECT 1")), "Msg 1205,")
+	require.Contains(t, call(t, s, "sp_executesql", text("SELECT 1")), "Msg 1205,")
 	in.SetFaultHook(nil)
 	require.Equal(t, "int\n3\n(1)\n", run(t, s, "SELECT COUNT(*) FROM t"))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -182,7 +183,7 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 			count++
 			return nil
 		})
-		if err != nil && err != errStop {
+		if err != nil && !errors.Is(err, errStop) {
 			return err
 		}
 		return out.finish(CommandInsert, count)
@@ -362,16 +363,16 @@ func (x *Exec) insertExec(st *tsql.InsertStmt) error {
 	}
 	info := statementPlan{kind: "insert", objects: c.objects, text: x.textOf(st), data: true}
 	return x.statement(info, func() error {
-		cap := &captureSink{next: x.sink}
+		captured := &captureSink{next: x.sink}
 		y := *x
-		y.sink = cap
+		y.sink = captured
 		y.tries++
 		if err := y.execStmt(st.Exec); err != nil {
 			return err
 		}
 		count := int64(0)
 		out := in.output.start(x)
-		for _, set := range cap.sets {
+		for _, set := range captured.sets {
 			if len(set.Columns) != len(in.columns) {
 				return raise(213, "Column name or number of supplied values does not match table definition.")
 			}

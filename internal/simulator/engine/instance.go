@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -117,8 +118,8 @@ func (in *Instance) Location() *time.Location { return in.location }
 
 // MajorVersion is the first part of the product version.
 func (in *Instance) MajorVersion() int {
-	n := 0
-	fmt.Sscanf(in.opts.Version, "%d", &n)
+	first, _, _ := strings.Cut(in.opts.Version, ".")
+	n, _ := strconv.Atoi(first)
 	return n
 }
 
@@ -148,7 +149,7 @@ func (in *Instance) openDatabases() error {
 			sdb = nil
 		}
 		if sdb == nil {
-			if _, err := in.createDatabase(names[id], id, "sa", ""); err != nil {
+			if err := in.createDatabase(names[id], id, "sa", ""); err != nil {
 				return fmt.Errorf("creating system database %q: %w", names[id], err)
 			}
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -61,24 +62,24 @@ func (c *captureSink) ReturnValue(string, int, sqltypes.Type, value) error {
 // Query runs T-SQL as the system inside the statement's transaction and returns
 // its last result set. args are parameters by name.
 func (x *Exec) Query(sql string, args ...Arg) (*ResultSet, error) {
-	cap, err := x.internal(sql, args)
+	captured, err := x.internal(sql, args)
 	if err != nil {
 		return nil, err
 	}
-	if len(cap.sets) == 0 {
+	if len(captured.sets) == 0 {
 		return &ResultSet{}, nil
 	}
-	return cap.sets[len(cap.sets)-1], nil
+	return captured.sets[len(captured.sets)-1], nil
 }
 
 // Exec runs T-SQL as the system inside the statement's transaction and returns
 // the row count of its last statement.
 func (x *Exec) Exec(sql string, args ...Arg) (int64, error) {
-	cap, err := x.internal(sql, args)
+	captured, err := x.internal(sql, args)
 	if err != nil {
 		return 0, err
 	}
-	return cap.count, nil
+	return captured.count, nil
 }
 
 // Shipped is the same statement marking new objects as made by the server
@@ -94,14 +95,14 @@ func (x *Exec) internal(sql string, args []Arg) (*captureSink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing internal statement %q: %w", sql, err)
 	}
-	cap := &captureSink{next: x.sink}
+	captured := &captureSink{next: x.sink}
 	y := x.child()
-	y.sink, y.system = cap, true
+	y.sink, y.system = captured, true
 	y.tries++
 	scope := newVariables()
 	var vals []value
 	for _, a := range args {
-		if _, err := scope.declare(a.Name, a.Type); err != nil {
+		if err := scope.declare(a.Name, a.Type); err != nil {
 			return nil, err
 		}
 		vals = append(vals, a.Value)
@@ -112,10 +113,10 @@ func (x *Exec) internal(sql string, args []Arg) (*captureSink, error) {
 	err = y.runProgram(prog, scope, vals)
 	x.s.settings = saved
 	x.s.rowCount, x.s.lastError = rowCount, lastError
-	if t, ok := err.(*thrown); ok {
+	if t, ok := errors.AsType[*thrown](err); ok {
 		err = t.e
 	}
-	return cap, err
+	return captured, err
 }
 
 // discard is the sink of background work.

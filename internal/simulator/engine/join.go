@@ -197,7 +197,7 @@ func (n *fullJoinNode) run(fr *frame, next func() error) error {
 	}
 	matched := make([]bool, len(held.rows))
 	err = n.l.run(fr, func() error {
-		any := false
+		found := false
 		for i := range held.rows {
 			n.r.restore(fr, held, i)
 			t, err := n.on.eval(fr)
@@ -207,12 +207,12 @@ func (n *fullJoinNode) run(fr *frame, next func() error) error {
 			if t != yes {
 				continue
 			}
-			any, matched[i] = true, true
+			found, matched[i] = true, true
 			if err := next(); err != nil {
 				return err
 			}
 		}
-		if any {
+		if found {
 			return nil
 		}
 		setRows(fr, n.rightNulls)

@@ -90,12 +90,7 @@ func (r *outputRun) addFrom(base [][]value, deleted, inserted []value, action st
 	}
 	fr := &frame{x: r.x, rows: make([][]value, r.p.at+3)}
 	copy(fr.rows, base)
-	width := 0
-	if inserted != nil {
-		width = len(inserted)
-	} else {
-		width = len(deleted)
-	}
+	width := max(len(inserted), len(deleted))
 	if inserted == nil {
 		inserted = make([]value, width)
 	}

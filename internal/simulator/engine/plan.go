@@ -109,8 +109,10 @@ func (p *planner) fullJoin(t *fromTree, bound uint64, conds []*cond) (node, erro
 	if err != nil {
 		return nil, err
 	}
-	n := &fullJoinNode{l: l, r: &materialized{in: r, sources: bitList(t.r.bits), transient: &p.transient, dependent: true}, on: t.on,
-		leftNulls: p.nullRows(t.l.bits), rightNulls: p.nullRows(t.r.bits)}
+	n := &fullJoinNode{
+		l: l, r: &materialized{in: r, sources: bitList(t.r.bits), transient: &p.transient, dependent: true}, on: t.on,
+		leftNulls: p.nullRows(t.l.bits), rightNulls: p.nullRows(t.r.bits),
+	}
 	return filtered(n, conds), nil
 }
 
@@ -171,7 +173,7 @@ func dependsOnOuter(conds []*cond) bool {
 
 func bitList(bits uint64) []int {
 	var out []int
-	for i := 0; i < 63; i++ {
+	for i := range 63 {
 		if bits&(1<<i) != 0 {
 			out = append(out, i)
 		}
@@ -295,7 +297,7 @@ func (p *planner) tableScan(l *leaf, bound uint64, all, own []*cond, first bool)
 		if ix.Unique && fixed == len(cols) {
 			score += 1000
 		}
-		desc, ordered := servesOrder(t, ix, l.index, terms, wish)
+		desc, ordered := servesOrder(ix, l.index, terms, wish)
 		if ordered {
 			score += 4
 		}
@@ -334,7 +336,7 @@ func onlySource(wish []wishColumn, source int) bool {
 
 // servesOrder reports whether walking the index gives the wished order, and in
 // which direction. Key columns fixed by an equality do not count.
-func servesOrder(t *Table, ix *Index, source int, terms *seekTerms, wish []wishColumn) (desc, ordered bool) {
+func servesOrder(ix *Index, source int, terms *seekTerms, wish []wishColumn) (desc, ordered bool) {
 	if len(wish) == 0 {
 		return false, false
 	}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 )
 
 // keyed is a session with dbo.k(a, b, c, v), clustered on (a, b, c), of 10 x 10 x

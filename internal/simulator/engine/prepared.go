@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -62,7 +63,7 @@ func (s *Session) Call(ctx context.Context, proc string, args []Arg, sink Sink) 
 func (x *Exec) statementErrorAtCall(err error) error {
 	se := asServerError(err)
 	if se == nil {
-		if err == errAbort {
+		if errors.Is(err, errAbort) {
 			return nil
 		}
 		return err

@@ -138,7 +138,7 @@ func (x *Exec) runText(text string, params []Param, values []value) error {
 	y := x.child()
 	scope := newVariables()
 	for _, p := range params {
-		if _, err := scope.declare(p.Name, p.Type); err != nil {
+		if err := scope.declare(p.Name, p.Type); err != nil {
 			return err
 		}
 	}
@@ -149,16 +149,16 @@ func (x *Exec) runText(text string, params []Param, values []value) error {
 
 // runScoped runs a module's body and restores the settings that SET changed in
 // it, and the database.
-func (y *Exec) runScoped(prog *tsql.Program, scope *variables, values []value) error {
-	s := y.s
+func (x *Exec) runScoped(prog *tsql.Program, scope *variables, values []value) error {
+	s := x.s
 	saved, db := s.settings, s.currentDB()
-	err := y.runProgram(prog, scope, values)
+	err := x.runProgram(prog, scope, values)
 	identity := s.identityInsert
 	s.settings = saved
 	s.identityInsert = identity
 	if s.currentDB() != db {
 		s.db.Store(db)
-		if e := y.sink.EnvChange(EnvDatabase, []byte(db.Name()), nil); e != nil && err == nil {
+		if e := x.sink.EnvChange(EnvDatabase, []byte(db.Name()), nil); e != nil && err == nil {
 			err = &sinkError{e}
 		}
 	}
@@ -358,7 +358,7 @@ func (x *Exec) callModule(db *Database, m *Module, args []callArg) (int32, error
 	y.db, y.proc = db, m.Name
 	scope := newVariables()
 	for _, p := range params {
-		if _, err := scope.declare(p.Name, p.Type); err != nil {
+		if err := scope.declare(p.Name, p.Type); err != nil {
 			return 0, err
 		}
 	}
@@ -388,28 +388,28 @@ func (x *Exec) callScalar(db *Database, m *Module, p *parsedModule, args []value
 	return y.returnValue, err
 }
 
-func (y *Exec) runFunction(p *parsedModule, args []value) error {
+func (x *Exec) runFunction(p *parsedModule, args []value) error {
 	st, ok := p.stmt.(*tsql.CreateFunctionStmt)
 	if !ok {
 		return unsupported("This function")
 	}
 	scope := newVariables()
 	for _, prm := range st.Params {
-		t, _, err := y.resolveType(prm.Type)
+		t, _, err := x.resolveType(prm.Type)
 		if err != nil {
 			return err
 		}
-		if _, err := scope.declare(prm.Name, t); err != nil {
+		if err := scope.declare(prm.Name, t); err != nil {
 			return err
 		}
 	}
-	y.scope = scope
+	x.scope = scope
 	if st.ReturnTable != nil {
-		if err := y.declareTable(st.ReturnVariable, st.ReturnTable); err != nil {
+		if err := x.declareTable(st.ReturnVariable, st.ReturnTable); err != nil {
 			return err
 		}
 	}
-	return y.nested(func() error { return y.runProgram(p.body, scope, args) })
+	return x.nested(func() error { return x.runProgram(p.body, scope, args) })
 }
 
 // callTableFunction runs a multi-statement function and reads its table.

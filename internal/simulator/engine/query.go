@@ -139,7 +139,8 @@ func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan
 	types := anchor.types()
 	from := step.types()
 	limit := c.maxRecursion
-	return &queryPlan{columns: anchor.columns, outerUses: anchor.outerUses | step.outerUses,
+	return &queryPlan{
+		columns: anchor.columns, outerUses: anchor.outerUses | step.outerUses,
 		run: func(x *Exec, outer *frame, emit func([]value) error) error {
 			var current [][]value
 			err := anchor.run(x, outer, func(row []value) error {
@@ -170,7 +171,8 @@ func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan
 				})
 			}
 			return err
-		}}
+		},
+	}
 }
 
 func convertValue(v value, from, to sqltypes.Type) (value, error) {

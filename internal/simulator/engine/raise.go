@@ -10,21 +10,21 @@ import (
 
 // raiserror is RAISERROR (MS docs): severities up to 10 are messages.
 func (x *Exec) raiserror(st *tsql.RaiserrorStmt) error {
-	msg, mt, err := x.evaluate(st, st.Message)
+	msg, mt, err := x.evaluate(st.Message)
 	if err != nil {
 		return err
 	}
-	sev, _, err := x.evaluate(st, st.Severity)
+	sev, _, err := x.evaluate(st.Severity)
 	if err != nil {
 		return err
 	}
-	state, _, err := x.evaluate(st, st.State)
+	state, _, err := x.evaluate(st.State)
 	if err != nil {
 		return err
 	}
 	args := make([]value, len(st.Args))
 	for i, a := range st.Args {
-		v, t, err := x.evaluate(st, a)
+		v, t, err := x.evaluate(a)
 		if err != nil {
 			return err
 		}
@@ -111,15 +111,15 @@ func (x *Exec) throw(st *tsql.ThrowStmt) error {
 		again := *x.caught[len(x.caught)-1]
 		e = &again
 	} else {
-		number, _, err := x.evaluate(st, st.Number)
+		number, _, err := x.evaluate(st.Number)
 		if err != nil {
 			return err
 		}
-		msg, _, err := x.evaluate(st, st.Message)
+		msg, _, err := x.evaluate(st.Message)
 		if err != nil {
 			return err
 		}
-		state, _, err := x.evaluate(st, st.State)
+		state, _, err := x.evaluate(st.State)
 		if err != nil {
 			return err
 		}

@@ -18,10 +18,10 @@ const (
 	flowReturn
 )
 
-// gotoLabel unwinds to the list that holds the label.
-type gotoLabel struct{ label string }
+// gotoError unwinds to the list that holds the label.
+type gotoError struct{ label string }
 
-func (g *gotoLabel) Error() string { return "goto " + g.label }
+func (g *gotoError) Error() string { return "goto " + g.label }
 
 // runProgram runs a parsed batch or module body. params are the values of the
 // variables that scope already holds.
@@ -36,7 +36,7 @@ func (x *Exec) runProgram(prog *tsql.Program, scope *variables, params []value) 
 	}
 	defer x.dropTableVariables()
 	_, err := x.runList(prog.Stmts)
-	var g *gotoLabel
+	var g *gotoError
 	if errors.As(err, &g) {
 		err = x.statementError(nil, sqltypes.Errorf(133, 1, 15, "A GOTO statement references the label '%s' but the label has not been declared.", g.label))
 	}
@@ -50,7 +50,7 @@ func (x *Exec) runProgram(prog *tsql.Program, scope *variables, params []value) 
 func (x *Exec) runList(list []tsql.Stmt) (flow, error) {
 	for i := 0; i < len(list); i++ {
 		f, err := x.runStmt(list[i])
-		var g *gotoLabel
+		var g *gotoError
 		if errors.As(err, &g) {
 			if at := labelIndex(list, g.label); at >= 0 {
 				i = at
@@ -120,7 +120,6 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 		return &thrown{se}
 	}
 	if s.tx != nil && (s.tx.ended() || abortsTransaction(se) || s.xactAbort && !isRaiserror(stmt)) {
-		abort = true
 		if err := x.sink.Message(messageOf(se, x)); err != nil {
 			return err
 		}
@@ -208,7 +207,7 @@ func (x *Exec) dispatch(stmt tsql.Stmt) (flow, error) {
 	case *tsql.ReturnStmt:
 		return x.runReturn(st)
 	case *tsql.GotoStmt:
-		return flowNext, &gotoLabel{st.Label}
+		return flowNext, &gotoError{st.Label}
 	case *tsql.LabelStmt:
 		return flowNext, nil
 	case *tsql.ThrowStmt:
@@ -295,7 +294,7 @@ func (x *Exec) runReturn(st *tsql.ReturnStmt) (flow, error) {
 	if st.Value == nil {
 		return flowReturn, nil
 	}
-	v, t, err := x.evaluate(st, st.Value)
+	v, t, err := x.evaluate(st.Value)
 	if err != nil {
 		return flowNext, err
 	}
@@ -314,7 +313,7 @@ func (x *Exec) runReturn(st *tsql.ReturnStmt) (flow, error) {
 }
 
 // evaluate computes an expression outside of a query.
-func (x *Exec) evaluate(stmt tsql.Stmt, e tsql.Expr) (value, sqltypes.Type, error) {
+func (x *Exec) evaluate(e tsql.Expr) (value, sqltypes.Type, error) {
 	c := &compiler{x: x, maxRecursion: maxRecursion}
 	k, err := c.expr(e, nil)
 	if err != nil {

@@ -20,14 +20,14 @@ func newVariables() *variables {
 	return &variables{slots: map[string]int{}, tables: map[string]*Table{}}
 }
 
-func (v *variables) declare(name string, t sqltypes.Type) (int, error) {
+func (v *variables) declare(name string, t sqltypes.Type) error {
 	key := fold(name)
 	if _, ok := v.slots[key]; ok {
-		return 0, sqltypes.Errorf(134, 2, 15, "The variable name '%s' has already been declared. Variable names must be unique within a query batch or stored procedure.", name)
+		return sqltypes.Errorf(134, 2, 15, "The variable name '%s' has already been declared. Variable names must be unique within a query batch or stored procedure.", name)
 	}
 	v.slots[key] = len(v.types)
 	v.types = append(v.types, t)
-	return len(v.types) - 1, nil
+	return nil
 }
 
 // source is one item of a FROM clause, with the columns that it offers.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -65,7 +66,7 @@ func (p *selectPlan) runFrame(fr *frame, emit func([]value) error) error {
 	default:
 		err = p.root.run(fr, func() error { return r.project(fr) })
 	}
-	if err == errStop && r.stopped {
+	if errors.Is(err, errStop) && r.stopped {
 		return nil
 	}
 	return err
@@ -285,7 +286,7 @@ func (r *selectRun) group(fr *frame) ([]*frame, error) {
 		}
 		return nil
 	})
-	if err != nil && err != errStop {
+	if err != nil && !errors.Is(err, errStop) {
 		return nil, err
 	}
 	var frames []*frame

@@ -82,7 +82,7 @@ func (x *Exec) setOption(st *tsql.SetOptionStmt) error {
 }
 
 func (x *Exec) setValue(st *tsql.SetValueStmt) error {
-	v, t, err := x.evaluate(st, st.Value)
+	v, t, err := x.evaluate(st.Value)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (x *Exec) setIdentityInsert(st *tsql.SetIdentityInsertStmt) error {
 }
 
 func (x *Exec) print(st *tsql.PrintStmt) error {
-	v, t, err := x.evaluate(st, st.Value)
+	v, t, err := x.evaluate(st.Value)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (x *Exec) print(st *tsql.PrintStmt) error {
 
 // waitFor sleeps by the server's clock; the call's end wakes it.
 func (x *Exec) waitFor(st *tsql.WaitForStmt) error {
-	v, t, err := x.evaluate(st, st.Value)
+	v, t, err := x.evaluate(st.Value)
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (x *Exec) use(name string) error {
 }
 
 func (x *Exec) killSession(st *tsql.KillStmt) error {
-	v, t, err := x.evaluate(st, st.SPID)
+	v, t, err := x.evaluate(st.SPID)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (x *Exec) executeAs(st *tsql.ExecuteAsStmt) error {
 	if st.Kind == "CALLER" {
 		return nil
 	}
-	v, _, err := x.evaluate(st, st.Name)
+	v, _, err := x.evaluate(st.Name)
 	if err != nil {
 		return err
 	}

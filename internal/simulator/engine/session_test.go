@@ -5,9 +5,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-	"github.com/stretchr/testify/require"
 )
 
 func TestLogin(t *testing.T) {
@@ -38,8 +39,8 @@ func call(t *testing.T, s *engine.Session, proc string, args ...engine.Arg) stri
 	return r.out.String()
 }
 
-func text(name, v string) engine.Arg {
-	return engine.Arg{Name: name, Type: sqltypes.NVarCharOf(4000), Value: sqltypes.StringOf(v)}
+func text(v string) engine.Arg {
+	return engine.Arg{Type: sqltypes.NVarCharOf(4000), Value: sqltypes.StringOf(v)}
 }
 
 func number(name string, n int64) engine.Arg {
@@ -50,12 +51,12 @@ func TestCall_ExecuteSQL(t *testing.T) {
 	_, s := shop(t)
 	out := number("@b", 0)
 	out.Output = true
-	got := call(t, s, "sp_executesql", text("", "SELECT @a + 1 AS n; SET @b = @a * 10"), text("", "@a int, @b int OUTPUT"), number("@a", 4), out)
+	got := call(t, s, "sp_executesql", text("SELECT @a + 1 AS n; SET @b = @a * 10"), text("@a int, @b int OUTPUT"), number("@a", 4), out)
 	require.Equal(t, "n int\n5\n(1)\nreturn 0\noutput 3 @b = 40\n", got)
 
-	got = call(t, s, "sp_executesql", text("", "SELECT @a"), text("", "@a int"))
+	got = call(t, s, "sp_executesql", text("SELECT @a"), text("@a int"))
 	require.Contains(t, got, "Msg 8178,")
-	got = call(t, s, "sp_executesql", text("", "SELECT nope"))
+	got = call(t, s, "sp_executesql", text("SELECT nope"))
 	require.Contains(t, got, "Msg 207,")
 	require.Contains(t, call(t, s, "nosuch"), "Msg 2812,")
 }
@@ -63,7 +64,7 @@ func TestCall_ExecuteSQL(t *testing.T) {
 func TestCall_Prepared(t *testing.T) {
 	_, s := shop(t)
 	handle := engine.Arg{Type: sqltypes.Simple(sqltypes.Int), Output: true}
-	got := call(t, s, "sp_prepexec", handle, text("", "@a int"), text("", "SELECT @a AS n"), number("", 7))
+	got := call(t, s, "sp_prepexec", handle, text("@a int"), text("SELECT @a AS n"), number("", 7))
 	require.Equal(t, "n int\n7\n(1)\nreturn 0\noutput 0  = 1\n", got)
 	require.Equal(t, "n int\n8\n(1)\nreturn 0\n", call(t, s, "sp_execute", number("", 1), number("", 8)))
 	require.Equal(t, "return 0\n", call(t, s, "sp_unprepare", number("", 1)))
@@ -74,7 +75,7 @@ func TestCall_Prepared(t *testing.T) {
 // docs: SET Statements).
 func TestCall_SettingsRevert(t *testing.T) {
 	_, s := shop(t)
-	call(t, s, "sp_executesql", text("", "SET LOCK_TIMEOUT 5; USE master"))
+	call(t, s, "sp_executesql", text("SET LOCK_TIMEOUT 5; USE master"))
 	require.Equal(t, "shop", s.Database())
 	require.Equal(t, "int\n-1\n(1)\n", run(t, s, "SELECT @@LOCK_TIMEOUT"))
 }
@@ -103,7 +104,7 @@ func TestBatch_Cancel(t *testing.T) {
 	in, s := shop(t)
 	must(t, s, "CREATE TABLE t (id int PRIMARY KEY)")
 	must(t, s, "INSERT t VALUES (1)")
-	other := login(t, in, "sa", "shop")
+	other := login(t, in, "shop")
 	must(t, other, "BEGIN TRAN; UPDATE t SET id = 2")
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,7 +128,7 @@ func TestBatch_SinkFails(t *testing.T) {
 func TestKill(t *testing.T) {
 	in, s := shop(t)
 	must(t, s, "CREATE TABLE t (id int); BEGIN TRAN; INSERT t VALUES (1)")
-	other := login(t, in, "sa", "shop")
+	other := login(t, in, "shop")
 	require.Contains(t, run(t, other, "KILL 51"), "")
 	<-s.Done()
 	s.Close()
@@ -155,13 +156,13 @@ func TestTableVariable_SurvivesRollback(t *testing.T) {
 
 func TestSingleUser(t *testing.T) {
 	in, s := shop(t)
-	other := login(t, in, "sa", "shop")
+	other := login(t, in, "shop")
 	must(t, s, "ALTER DATABASE shop SET SINGLE_USER WITH ROLLBACK IMMEDIATE")
 	<-other.Done()
 	_, err := in.Login(engine.Login{User: "sa", Database: "shop"})
 	require.ErrorIs(t, err, &sqltypes.Error{Number: 4060})
 	must(t, s, "ALTER DATABASE shop SET MULTI_USER")
-	login(t, in, "sa", "shop")
+	login(t, in, "shop")
 }
 
 func TestInstance_Durable(t *testing.T) {

@@ -58,7 +58,8 @@ func (x *Exec) planned(stmt tsql.Stmt, compile func(c *compiler) (func(x *Exec) 
 		}
 		kind, data := statementKind(stmt)
 		p = &plan{db: x.db, deps: c.deps, run: run, statementPlan: statementPlan{
-			kind: kind, data: data || c.readsTables, objects: c.objects, text: x.textOf(stmt)}}
+			kind: kind, data: data || c.readsTables, objects: c.objects, text: x.textOf(stmt),
+		}}
 		if !c.uncached && !x.system {
 			if len(x.s.plans) >= maxPlans {
 				clear(x.s.plans)

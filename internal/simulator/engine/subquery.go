@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
@@ -102,7 +104,7 @@ func anyRow(q *queryPlan, fr *frame) (bool, error) {
 		found = true
 		return errStop
 	})
-	if err == errStop {
+	if errors.Is(err, errStop) {
 		err = nil
 	}
 	return found, err
@@ -227,7 +229,7 @@ func (c *compiler) quantified(e *tsql.Quantified, b *block, negate bool) (*cond,
 			}
 			return nil
 		})
-		if err == errStop {
+		if errors.Is(err, errStop) {
 			err = nil
 		}
 		if negate {

@@ -18,10 +18,13 @@ func optional(p Param, v value) Param {
 func (in *Instance) registerSystemObjects() {
 	in.registerSystemViews()
 	in.RegisterProcedure("sys", "sp_getapplock", Procedure{
-		Params: []Param{{Name: "@Resource", Type: sqltypes.NVarCharOf(255)}, {Name: "@LockMode", Type: sqltypes.VarCharOf(32)},
+		Params: []Param{
+			{Name: "@Resource", Type: sqltypes.NVarCharOf(255)},
+			{Name: "@LockMode", Type: sqltypes.VarCharOf(32)},
 			optional(Param{Name: "@LockOwner", Type: sqltypes.VarCharOf(32)}, text("Transaction")),
 			optional(Param{Name: "@LockTimeout", Type: typeInt}, value{}),
-			optional(sysname("@DbPrincipal"), value{})},
+			optional(sysname("@DbPrincipal"), value{}),
+		},
 		Run: func(x *Exec, a []value) (int32, error) {
 			timeout := x.s.lockTimeoutMS
 			if !a[3].IsNull() {

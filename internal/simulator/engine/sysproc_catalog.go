@@ -20,8 +20,10 @@ func nullParam(p Param) Param { return optional(p, value{}) }
 
 func (in *Instance) registerCatalogProcedures() {
 	in.RegisterProcedure("sys", "sp_tables", Procedure{
-		Params: []Param{nullParam(Param{Name: "@table_name", Type: sqltypes.NVarCharOf(384)}), nullParam(Param{Name: "@table_owner", Type: sqltypes.NVarCharOf(384)}),
-			nullParam(sysname("@table_qualifier")), nullParam(Param{Name: "@table_type", Type: sqltypes.VarCharOf(100)}), optional(Param{Name: "@fUsePattern", Type: typeBit}, integer(1))},
+		Params: []Param{
+			nullParam(Param{Name: "@table_name", Type: sqltypes.NVarCharOf(384)}), nullParam(Param{Name: "@table_owner", Type: sqltypes.NVarCharOf(384)}),
+			nullParam(sysname("@table_qualifier")), nullParam(Param{Name: "@table_type", Type: sqltypes.VarCharOf(100)}), optional(Param{Name: "@fUsePattern", Type: typeBit}, integer(1)),
+		},
 		Run: spTables,
 	})
 	pkeys := Procedure{
@@ -30,9 +32,12 @@ func (in *Instance) registerCatalogProcedures() {
 	}
 	in.RegisterProcedure("sys", "sp_pkeys", pkeys)
 	columns := Procedure{
-		Params: []Param{{Name: "@table_name", Type: sqltypes.NVarCharOf(384)}, nullParam(Param{Name: "@table_owner", Type: sqltypes.NVarCharOf(384)}), nullParam(sysname("@table_qualifier")),
+		Params: []Param{
+			{Name: "@table_name", Type: sqltypes.NVarCharOf(384)},
+			nullParam(Param{Name: "@table_owner", Type: sqltypes.NVarCharOf(384)}), nullParam(sysname("@table_qualifier")),
 			nullParam(Param{Name: "@column_name", Type: sqltypes.NVarCharOf(384)}), optional(Param{Name: "@NameScope", Type: typeInt}, integer(0)), optional(Param{Name: "@ODBCVer", Type: typeInt}, integer(2)),
-			optional(Param{Name: "@fUsePattern", Type: typeBit}, integer(1))},
+			optional(Param{Name: "@fUsePattern", Type: typeBit}, integer(1)),
+		},
 	}
 	columns.Run = func(x *Exec, a []value) (int32, error) { return spColumns(x, a, true) }
 	in.RegisterProcedure("sys", "sp_columns_100", columns)
@@ -44,8 +49,10 @@ func (in *Instance) registerCatalogProcedures() {
 	columns.Params[4], columns.Params[5] = optional(Param{Name: "@ODBCVer", Type: typeInt}, integer(2)), optional(Param{Name: "@NameScope", Type: typeInt}, integer(0))
 	in.RegisterProcedure("sys", "sp_columns", columns)
 	statistics := Procedure{
-		Params: []Param{sysname("@table_name"), nullParam(sysname("@table_owner")), nullParam(sysname("@table_qualifier")), optional(sysname("@index_name"), text("%")),
-			optional(Param{Name: "@is_unique", Type: sqltypes.Type{ID: sqltypes.Char, Length: 1}}, text("N")), optional(Param{Name: "@accuracy", Type: sqltypes.Type{ID: sqltypes.Char, Length: 1}}, text("Q"))},
+		Params: []Param{
+			sysname("@table_name"), nullParam(sysname("@table_owner")), nullParam(sysname("@table_qualifier")), optional(sysname("@index_name"), text("%")),
+			optional(Param{Name: "@is_unique", Type: sqltypes.Type{ID: sqltypes.Char, Length: 1}}, text("N")), optional(Param{Name: "@accuracy", Type: sqltypes.Type{ID: sqltypes.Char, Length: 1}}, text("Q")),
+		},
 		Run: spStatistics,
 	}
 	in.RegisterProcedure("sys", "sp_statistics", statistics)
@@ -179,8 +186,10 @@ func spStatistics(x *Exec, a []value) (int32, error) {
 		}
 	}
 	char1 := sqltypes.Type{ID: sqltypes.Char, Length: 1, Collation: sqltypes.DefaultCollation}
-	return 0, x.SendRows([]Column{col("TABLE_QUALIFIER", vName), col("TABLE_OWNER", vName), col("TABLE_NAME", vName), col("NON_UNIQUE", typeSmallInt), col("INDEX_QUALIFIER", vName), col("INDEX_NAME", vName),
-		col("TYPE", typeSmallInt), col("SEQ_IN_INDEX", typeSmallInt), col("COLUMN_NAME", vName), col("COLLATION", char1), col("CARDINALITY", typeInt), col("PAGES", typeInt), col("FILTER_CONDITION", sqltypes.VarCharOf(128))}, rows)
+	return 0, x.SendRows([]Column{
+		col("TABLE_QUALIFIER", vName), col("TABLE_OWNER", vName), col("TABLE_NAME", vName), col("NON_UNIQUE", typeSmallInt), col("INDEX_QUALIFIER", vName), col("INDEX_NAME", vName),
+		col("TYPE", typeSmallInt), col("SEQ_IN_INDEX", typeSmallInt), col("COLUMN_NAME", vName), col("COLLATION", char1), col("CARDINALITY", typeInt), col("PAGES", typeInt), col("FILTER_CONDITION", sqltypes.VarCharOf(128)),
+	}, rows)
 }
 
 // odbcType is how the catalogue procedures describe a type.
@@ -287,9 +296,11 @@ func spColumns(x *Exec, a []value, extended bool) (int32, error) {
 	}
 	like := a[6].Bool()
 	c := x.catalog(x.db)
-	cols := []Column{col("TABLE_QUALIFIER", vName), col("TABLE_OWNER", vName), col("TABLE_NAME", vName), col("COLUMN_NAME", vName), col("DATA_TYPE", typeSmallInt), col("TYPE_NAME", vName), col("PRECISION", typeInt), col("LENGTH", typeInt),
+	cols := []Column{
+		col("TABLE_QUALIFIER", vName), col("TABLE_OWNER", vName), col("TABLE_NAME", vName), col("COLUMN_NAME", vName), col("DATA_TYPE", typeSmallInt), col("TYPE_NAME", vName), col("PRECISION", typeInt), col("LENGTH", typeInt),
 		col("SCALE", typeSmallInt), col("RADIX", typeSmallInt), col("NULLABLE", typeSmallInt), col("REMARKS", vVarchar254), col("COLUMN_DEF", typeText), col("SQL_DATA_TYPE", typeSmallInt), col("SQL_DATETIME_SUB", typeSmallInt),
-		col("CHAR_OCTET_LENGTH", typeInt), col("ORDINAL_POSITION", typeInt), col("IS_NULLABLE", vVarchar254)}
+		col("CHAR_OCTET_LENGTH", typeInt), col("ORDINAL_POSITION", typeInt), col("IS_NULLABLE", vVarchar254),
+	}
 	if extended {
 		for _, name := range []string{"SS_IS_SPARSE", "SS_IS_COLUMN_SET", "SS_IS_COMPUTED", "SS_IS_IDENTITY"} {
 			cols = append(cols, col(name, typeSmallInt))
@@ -324,8 +335,12 @@ func spColumns(x *Exec, a []value, extended bool) (int32, error) {
 		if cl.Default != nil {
 			def = text(cl.Default.Text)
 		}
-		row := []value{text(x.db.Name()), text(schema), text(o.Name), text(cl.Name), integer(d.dataType), text(name), integer(d.precision), integer(d.length), d.scale, d.radix, boolean(cl.Nullable), {}, def,
-			integer(d.sqlType), d.sub, d.octets, integer(position), yesNo(cl.Nullable)}
+		row := []value{
+			text(x.db.Name()), text(schema), text(o.Name), text(cl.Name), integer(d.dataType), text(name), integer(d.precision), integer(d.length), d.scale, d.radix, boolean(cl.Nullable),
+			{},
+			def,
+			integer(d.sqlType), d.sub, d.octets, integer(position), yesNo(cl.Nullable),
+		}
 		if extended {
 			row = append(row, boolean(cl.Sparse), boolean(false), boolean(cl.Computed != ""), boolean(cl.Identity != nil), value{}, value{}, value{}, value{}, value{}, value{})
 		}

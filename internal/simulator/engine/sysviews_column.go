@@ -5,12 +5,14 @@ import (
 )
 
 func columnColumns() []Column {
-	return []Column{col("object_id", typeInt), col("name", vName), col("column_id", typeInt), col("system_type_id", typeTinyInt), col("user_type_id", typeInt),
+	return []Column{
+		col("object_id", typeInt), col("name", vName), col("column_id", typeInt), col("system_type_id", typeTinyInt), col("user_type_id", typeInt),
 		col("max_length", typeSmallInt), col("precision", typeTinyInt), col("scale", typeTinyInt), col("collation_name", vName), col("is_nullable", typeBit),
 		col("is_ansi_padded", typeBit), col("is_rowguidcol", typeBit), col("is_identity", typeBit), col("is_computed", typeBit), col("is_filestream", typeBit),
 		col("is_replicated", typeBit), col("is_non_sql_subscribed", typeBit), col("is_merge_published", typeBit), col("is_dts_replicated", typeBit), col("is_xml_document", typeBit),
 		col("xml_collection_id", typeInt), col("default_object_id", typeInt), col("rule_object_id", typeInt), col("is_sparse", typeBit), col("is_column_set", typeBit),
-		col("generated_always_type", typeTinyInt), col("generated_always_type_desc", vDesc), col("encryption_type", typeInt), col("is_hidden", typeBit), col("is_masked", typeBit)}
+		col("generated_always_type", typeTinyInt), col("generated_always_type_desc", vDesc), col("encryption_type", typeInt), col("is_hidden", typeBit), col("is_masked", typeBit),
+	}
 }
 
 func columnRow(id int64, c *TableColumn) []value {
@@ -31,10 +33,14 @@ func columnRow(id int64, c *TableColumn) []value {
 		def = c.Default.ID
 	}
 	no := boolean(false)
-	return []value{integer(id), text(c.Name), integer(int64(c.ID)), integer(st.SystemTypeID), integer(userType), integer(int64(c.Type.MaxLength())),
+	return []value{
+		integer(id), text(c.Name), integer(int64(c.ID)), integer(st.SystemTypeID), integer(userType), integer(int64(c.Type.MaxLength())),
 		integer(typePrecision(c.Type)), integer(typeScale(c.Type)), collation, boolean(c.Nullable), boolean(c.AnsiPadded && (c.Type.ID.IsText() || c.Type.ID.IsBinary())), boolean(c.RowGUID),
 		boolean(c.Identity != nil), boolean(c.Computed != ""), no, no, no, no, no, no, integer(0), integer(def), integer(0), boolean(c.Sparse), no,
-		integer(0), text("NOT_APPLICABLE"), {}, no, boolean(c.MaskedWith != "")}
+		integer(0), text("NOT_APPLICABLE"),
+		{},
+		no, boolean(c.MaskedWith != ""),
+	}
 }
 
 // eachColumn calls f with the columns of every table and view that is visible.

@@ -1,10 +1,12 @@
 package engine
 
 func (in *Instance) registerIndexViews() {
-	in.view("indexes", []Column{col("object_id", typeInt), col("name", vName), col("index_id", typeInt), col("type", typeTinyInt), col("type_desc", vDesc), col("is_unique", typeBit),
+	in.view("indexes", []Column{
+		col("object_id", typeInt), col("name", vName), col("index_id", typeInt), col("type", typeTinyInt), col("type_desc", vDesc), col("is_unique", typeBit),
 		col("data_space_id", typeInt), col("ignore_dup_key", typeBit), col("is_primary_key", typeBit), col("is_unique_constraint", typeBit), col("fill_factor", typeTinyInt),
 		col("is_padded", typeBit), col("is_disabled", typeBit), col("is_hypothetical", typeBit), col("allow_row_locks", typeBit), col("allow_page_locks", typeBit),
-		col("has_filter", typeBit), col("filter_definition", vText)},
+		col("has_filter", typeBit), col("filter_definition", vText),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			for _, t := range x.catalog(db).sortedTables() {
 				if !x.visible(db, t.Object) {
@@ -21,16 +23,20 @@ func (in *Instance) registerIndexViews() {
 					if ix.Clustered {
 						kind, desc = 1, "CLUSTERED"
 					}
-					if err := emit([]value{integer(t.ID), text(ix.Name), integer(int64(ix.ID)), integer(kind), text(desc), boolean(ix.Unique), integer(1), boolean(ix.IgnoreDupKey),
-						boolean(ix.Constraint == KindPrimaryKey), boolean(ix.Constraint == KindUnique), integer(0), no, no, no, yes, yes, boolean(ix.Filter != ""), textOrNull(ix.Filter)}); err != nil {
+					if err := emit([]value{
+						integer(t.ID), text(ix.Name), integer(int64(ix.ID)), integer(kind), text(desc), boolean(ix.Unique), integer(1), boolean(ix.IgnoreDupKey),
+						boolean(ix.Constraint == KindPrimaryKey), boolean(ix.Constraint == KindUnique), integer(0), no, no, no, yes, yes, boolean(ix.Filter != ""), textOrNull(ix.Filter),
+					}); err != nil {
 						return err
 					}
 				}
 			}
 			return nil
 		})
-	in.view("index_columns", []Column{col("object_id", typeInt), col("index_id", typeInt), col("index_column_id", typeInt), col("column_id", typeInt), col("key_ordinal", typeTinyInt),
-		col("partition_ordinal", typeTinyInt), col("is_descending_key", typeBit), col("is_included_column", typeBit)},
+	in.view("index_columns", []Column{
+		col("object_id", typeInt), col("index_id", typeInt), col("index_column_id", typeInt), col("column_id", typeInt), col("key_ordinal", typeTinyInt),
+		col("partition_ordinal", typeTinyInt), col("is_descending_key", typeBit), col("is_included_column", typeBit),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			for _, t := range x.catalog(db).sortedTables() {
 				if !x.visible(db, t.Object) {
@@ -86,8 +92,10 @@ func (in *Instance) registerIndexViews() {
 			}
 			return nil
 		})
-	in.view("foreign_key_columns", []Column{col("constraint_object_id", typeInt), col("constraint_column_id", typeInt), col("parent_object_id", typeInt), col("parent_column_id", typeInt),
-		col("referenced_object_id", typeInt), col("referenced_column_id", typeInt)},
+	in.view("foreign_key_columns", []Column{
+		col("constraint_object_id", typeInt), col("constraint_column_id", typeInt), col("parent_object_id", typeInt), col("parent_column_id", typeInt),
+		col("referenced_object_id", typeInt), col("referenced_column_id", typeInt),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			for _, t := range x.catalog(db).sortedTables() {
 				for _, fk := range t.ForeignKeys {
@@ -107,8 +115,10 @@ func (in *Instance) registerIndexViews() {
 				return emit([]value{id, integer(t.ID), integer(index), integer(1), id, integer(rows), integer(0), text("NONE")})
 			})
 		})
-	in.view("dm_db_partition_stats", []Column{col("partition_id", typeBigInt), col("object_id", typeInt), col("index_id", typeInt), col("partition_number", typeInt), col("in_row_data_page_count", typeBigInt),
-		col("used_page_count", typeBigInt), col("reserved_page_count", typeBigInt), col("row_count", typeBigInt)},
+	in.view("dm_db_partition_stats", []Column{
+		col("partition_id", typeBigInt), col("object_id", typeInt), col("index_id", typeInt), col("partition_number", typeInt), col("in_row_data_page_count", typeBigInt),
+		col("used_page_count", typeBigInt), col("reserved_page_count", typeBigInt), col("row_count", typeBigInt),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			return x.eachPartition(db, func(t *Table, index int64, rows int64) error {
 				pages := integer(rows/100 + 1)

@@ -40,11 +40,13 @@ func (in *Instance) registerInformationSchema() {
 			}
 			return nil
 		})
-	in.information("COLUMNS", []Column{col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName), col("COLUMN_NAME", vName), col("ORDINAL_POSITION", typeInt),
+	in.information("COLUMNS", []Column{
+		col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName), col("COLUMN_NAME", vName), col("ORDINAL_POSITION", typeInt),
 		col("COLUMN_DEFAULT", typeText), col("IS_NULLABLE", sqltypes.VarCharOf(3)), col("DATA_TYPE", vName), col("CHARACTER_MAXIMUM_LENGTH", typeInt), col("CHARACTER_OCTET_LENGTH", typeInt),
 		col("NUMERIC_PRECISION", typeTinyInt), col("NUMERIC_PRECISION_RADIX", typeSmallInt), col("NUMERIC_SCALE", typeInt), col("DATETIME_PRECISION", typeSmallInt),
 		col("CHARACTER_SET_CATALOG", vName), col("CHARACTER_SET_SCHEMA", vName), col("CHARACTER_SET_NAME", vName),
-		col("COLLATION_CATALOG", vName), col("COLLATION_SCHEMA", vName), col("COLLATION_NAME", vName), col("DOMAIN_CATALOG", vName), col("DOMAIN_SCHEMA", vName), col("DOMAIN_NAME", vName)},
+		col("COLLATION_CATALOG", vName), col("COLLATION_SCHEMA", vName), col("COLLATION_NAME", vName), col("DOMAIN_CATALOG", vName), col("DOMAIN_SCHEMA", vName), col("DOMAIN_NAME", vName),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			c := x.catalog(db)
 			position, last := int64(0), int64(0)
@@ -73,9 +75,20 @@ func (in *Instance) registerInformationSchema() {
 				if t.ID.IsFloat() {
 					radix = 2
 				}
-				return emit([]value{text(db.Name()), text(c.schemaName(o.SchemaID)), text(o.Name), text(cl.Name), integer(position), def, yesNo(cl.Nullable), text(t.Name()),
+				return emit([]value{
+					text(db.Name()), text(c.schemaName(o.SchemaID)), text(o.Name), text(cl.Name), integer(position), def, yesNo(cl.Nullable), text(t.Name()),
 					optionalInt(chars, hasLength), optionalInt(octets, hasLength), optionalInt(typePrecision(t), numeric), optionalInt(radix, numeric),
-					optionalInt(typeScale(t), numeric && !t.ID.IsFloat()), optionalInt(typeScale(t), t.ID.IsTemporal()), {}, {}, charset, {}, {}, collation, {}, {}, {}})
+					optionalInt(typeScale(t), numeric && !t.ID.IsFloat()), optionalInt(typeScale(t), t.ID.IsTemporal()),
+					{},
+					{},
+					charset,
+					{},
+					{},
+					collation,
+					{},
+					{},
+					{},
+				})
 			})
 		})
 	in.information("SCHEMATA", []Column{col("CATALOG_NAME", vName), col("SCHEMA_NAME", vName), col("SCHEMA_OWNER", vName)}, func(x *Exec, db *Database, emit rowEmitter) error {
@@ -91,16 +104,20 @@ func (in *Instance) registerInformationSchema() {
 		}
 		return nil
 	})
-	in.information("TABLE_CONSTRAINTS", []Column{col("CONSTRAINT_CATALOG", vName), col("CONSTRAINT_SCHEMA", vName), col("CONSTRAINT_NAME", vName), col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName),
-		col("CONSTRAINT_TYPE", sqltypes.VarCharOf(11)), col("IS_DEFERRABLE", sqltypes.VarCharOf(2)), col("INITIALLY_DEFERRED", sqltypes.VarCharOf(2))},
+	in.information("TABLE_CONSTRAINTS", []Column{
+		col("CONSTRAINT_CATALOG", vName), col("CONSTRAINT_SCHEMA", vName), col("CONSTRAINT_NAME", vName), col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName),
+		col("CONSTRAINT_TYPE", sqltypes.VarCharOf(11)), col("IS_DEFERRABLE", sqltypes.VarCharOf(2)), col("INITIALLY_DEFERRED", sqltypes.VarCharOf(2)),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			return x.eachConstraint(db, func(t *Table, schema, name, kind string, _ []int) error {
 				d := text(db.Name())
 				return emit([]value{d, text(schema), text(name), d, text(schema), text(t.Name), text(kind), text("NO"), text("NO")})
 			})
 		})
-	in.information("KEY_COLUMN_USAGE", []Column{col("CONSTRAINT_CATALOG", vName), col("CONSTRAINT_SCHEMA", vName), col("CONSTRAINT_NAME", vName), col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName),
-		col("COLUMN_NAME", vName), col("ORDINAL_POSITION", typeInt)},
+	in.information("KEY_COLUMN_USAGE", []Column{
+		col("CONSTRAINT_CATALOG", vName), col("CONSTRAINT_SCHEMA", vName), col("CONSTRAINT_NAME", vName), col("TABLE_CATALOG", vName), col("TABLE_SCHEMA", vName), col("TABLE_NAME", vName),
+		col("COLUMN_NAME", vName), col("ORDINAL_POSITION", typeInt),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			return x.eachConstraint(db, func(t *Table, schema, name, kind string, columns []int) error {
 				d := text(db.Name())

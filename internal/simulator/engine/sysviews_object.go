@@ -44,10 +44,15 @@ func (in *Instance) registerDatabaseViews() {
 				snapshot = "ON"
 			}
 			wait := int64(0)
-			row := []value{text(db.Name()), integer(int64(db.id)), {}, sidOf(1), x.dateTime(o.Created), integer(int64(o.CompatibilityLevel)), text(o.Collation),
+			row := []value{
+				text(db.Name()), integer(int64(db.id)),
+				{},
+				sidOf(1), x.dateTime(o.Created), integer(int64(o.CompatibilityLevel)), text(o.Collation),
 				integer(access), text(o.UserAccess), boolean(o.ReadOnly), integer(state), text(o.State), boolean(o.SnapshotIsolation), text(snapshot),
 				boolean(o.ReadCommittedSnapshot), integer(recovery), text(o.Recovery), boolean(false), boolean(o.Trustworthy), boolean(o.CDCEnabled), boolean(false),
-				integer(wait), text("NOTHING"), integer(0), text("NONE"), {}}
+				integer(wait), text("NOTHING"), integer(0), text("NONE"),
+				{},
+			}
 			if err := emit(row); err != nil {
 				return err
 			}
@@ -73,15 +78,25 @@ func (in *Instance) registerDatabaseViews() {
 				collation = text(x.catalog(db).options.Collation)
 			}
 			assembly := t.ID == sqltypes.HierarchyID || t.ID == sqltypes.Geometry || t.ID == sqltypes.Geography
-			if err := emit([]value{text(t.Name), integer(t.SystemTypeID), integer(t.UserTypeID), integer(4), {}, integer(t.MaxLength), integer(t.Precision), integer(t.Scale),
-				collation, boolean(t.Name != "sysname" && t.Name != "timestamp"), boolean(false), boolean(assembly), integer(0), integer(0), boolean(false)}); err != nil {
+			if err := emit([]value{
+				text(t.Name), integer(t.SystemTypeID), integer(t.UserTypeID), integer(4),
+				{},
+				integer(t.MaxLength), integer(t.Precision), integer(t.Scale),
+				collation, boolean(t.Name != "sysname" && t.Name != "timestamp"), boolean(false), boolean(assembly), integer(0), integer(0), boolean(false),
+			}); err != nil {
 				return err
 			}
 		}
 		for _, u := range x.catalog(db).types {
 			st := systemTypeByID[u.Type.ID]
-			if err := emit([]value{text(u.Name), integer(st.SystemTypeID), integer(int64(u.ID)), integer(int64(u.SchemaID)), {}, integer(int64(u.Type.MaxLength())),
-				integer(typePrecision(u.Type)), integer(typeScale(u.Type)), {}, boolean(u.Nullable), boolean(true), boolean(false), integer(0), integer(0), boolean(false)}); err != nil {
+			if err := emit([]value{
+				text(u.Name), integer(st.SystemTypeID), integer(int64(u.ID)), integer(int64(u.SchemaID)),
+				{},
+				integer(int64(u.Type.MaxLength())),
+				integer(typePrecision(u.Type)), integer(typeScale(u.Type)),
+				{},
+				boolean(u.Nullable), boolean(true), boolean(false), integer(0), integer(0), boolean(false),
+			}); err != nil {
 				return err
 			}
 		}
@@ -90,14 +105,20 @@ func (in *Instance) registerDatabaseViews() {
 }
 
 func objectColumns() []Column {
-	return []Column{col("name", vName), col("object_id", typeInt), col("principal_id", typeInt), col("schema_id", typeInt), col("parent_object_id", typeInt),
+	return []Column{
+		col("name", vName), col("object_id", typeInt), col("principal_id", typeInt), col("schema_id", typeInt), col("parent_object_id", typeInt),
 		col("type", vKind), col("type_desc", vDesc), col("create_date", typeDateTime), col("modify_date", typeDateTime), col("is_ms_shipped", typeBit),
-		col("is_published", typeBit), col("is_schema_published", typeBit)}
+		col("is_published", typeBit), col("is_schema_published", typeBit),
+	}
 }
 
 func (x *Exec) objectRow(o Object, parent int64) []value {
-	return []value{text(o.Name), integer(o.ID), {}, integer(int64(o.SchemaID)), integer(parent), kindValue(o.Kind), text(kindDescriptions[o.Kind]),
-		x.dateTime(o.Created), x.dateTime(o.Modified), boolean(o.MSShipped), boolean(false), boolean(false)}
+	return []value{
+		text(o.Name), integer(o.ID),
+		{},
+		integer(int64(o.SchemaID)), integer(parent), kindValue(o.Kind), text(kindDescriptions[o.Kind]),
+		x.dateTime(o.Created), x.dateTime(o.Modified), boolean(o.MSShipped), boolean(false), boolean(false),
+	}
 }
 
 // eachObject calls f with every object of the catalogue that the session sees.

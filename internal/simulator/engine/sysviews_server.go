@@ -8,8 +8,10 @@ import (
 )
 
 func (in *Instance) registerSecurityViews() {
-	in.view("database_principals", []Column{col("name", vName), col("principal_id", typeInt), col("type", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("type_desc", vDesc), col("default_schema_name", vName),
-		col("create_date", typeDateTime), col("modify_date", typeDateTime), col("owning_principal_id", typeInt), col("sid", vSID), col("is_fixed_role", typeBit), col("authentication_type", typeInt), col("authentication_type_desc", vDesc)},
+	in.view("database_principals", []Column{
+		col("name", vName), col("principal_id", typeInt), col("type", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("type_desc", vDesc), col("default_schema_name", vName),
+		col("create_date", typeDateTime), col("modify_date", typeDateTime), col("owning_principal_id", typeInt), col("sid", vSID), col("is_fixed_role", typeBit), col("authentication_type", typeInt), col("authentication_type_desc", vDesc),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			for _, p := range x.catalog(db).sortedPrincipals() {
 				desc, sid := "SQL_USER", value{}
@@ -39,8 +41,10 @@ func (in *Instance) registerSecurityViews() {
 		}
 		return nil
 	})
-	in.view("database_permissions", []Column{col("class", typeTinyInt), col("class_desc", vDesc), col("major_id", typeInt), col("minor_id", typeInt), col("grantee_principal_id", typeInt), col("grantor_principal_id", typeInt),
-		col("type", sqltypes.Type{ID: sqltypes.Char, Length: 4}), col("permission_name", vName), col("state", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("state_desc", vDesc)},
+	in.view("database_permissions", []Column{
+		col("class", typeTinyInt), col("class_desc", vDesc), col("major_id", typeInt), col("minor_id", typeInt), col("grantee_principal_id", typeInt), col("grantor_principal_id", typeInt),
+		col("type", sqltypes.Type{ID: sqltypes.Char, Length: 4}), col("permission_name", vName), col("state", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("state_desc", vDesc),
+	},
 		func(x *Exec, db *Database, emit rowEmitter) error {
 			c := x.catalog(db)
 			keys := make([]string, 0, len(c.permissions))
@@ -79,8 +83,10 @@ func isolationNumber(l storage.Isolation) int64 {
 }
 
 func (in *Instance) registerServerViews() {
-	in.view("dm_exec_sessions", []Column{col("session_id", typeSmallInt), col("login_time", typeDateTime), col("host_name", vName), col("program_name", vName), col("login_name", vName), col("original_login_name", vName),
-		col("status", vDesc), col("database_id", typeSmallInt), col("is_user_process", typeBit), col("open_transaction_count", typeInt), col("client_interface_name", vName), col("transaction_isolation_level", typeSmallInt)},
+	in.view("dm_exec_sessions", []Column{
+		col("session_id", typeSmallInt), col("login_time", typeDateTime), col("host_name", vName), col("program_name", vName), col("login_name", vName), col("original_login_name", vName),
+		col("status", vDesc), col("database_id", typeSmallInt), col("is_user_process", typeBit), col("open_transaction_count", typeInt), col("client_interface_name", vName), col("transaction_isolation_level", typeSmallInt),
+	},
 		func(x *Exec, _ *Database, emit rowEmitter) error {
 			all := x.HasServerPermission("VIEW SERVER STATE")
 			for _, s := range x.in.Sessions() {

@@ -48,13 +48,13 @@ func (x *Exec) buildTable(db *Database, schemaID int32, name string, st *tsql.Cr
 			if len(named.Columns) == 0 {
 				named.Columns = []tsql.IndexColumn{{Name: st.Columns[i].Name}}
 			}
-			if _, err := x.addIndex(t, &named); err != nil {
+			if err := x.addIndex(t, &named); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for i := range st.Indexes {
-		if _, err := x.addIndex(t, &st.Indexes[i]); err != nil {
+		if err := x.addIndex(t, &st.Indexes[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func (x *Exec) addIdentity(t *Table, col *TableColumn, id *tsql.Identity) error 
 		if part.e == nil {
 			continue
 		}
-		v, t, err := x.evaluate(nil, part.e)
+		v, t, err := x.evaluate(part.e)
 		if err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func (x *Exec) addKey(db *Database, t *Table, con *tsql.Constraint, column strin
 	if primary {
 		for _, k := range ix.Keys {
 			col := t.ColumnByID(k.ColumnID)
-			if col.Nullable && t.Created == t.Modified {
+			if col.Nullable && t.Created.Equal(t.Modified) {
 				col.Nullable = false
 			} else if col.Nullable {
 				return raise(8111, "Cannot define PRIMARY KEY constraint on nullable column in table '%s'.", t.Name)
@@ -305,9 +305,9 @@ func placeIndex(t *Table, ix *Index) error {
 	return nil
 }
 
-func (x *Exec) addIndex(t *Table, st *tsql.CreateIndexStmt) (*Index, error) {
+func (x *Exec) addIndex(t *Table, st *tsql.CreateIndexStmt) error {
 	if st.ColumnStore || st.Kind != "" {
-		return nil, unsupported("A " + strings.TrimSpace(st.Kind+" index of this kind"))
+		return unsupported("A " + strings.TrimSpace(st.Kind+" index of this kind"))
 	}
 	ix := &Index{Name: st.Name, Unique: st.Unique, Clustered: st.Clustered, Created: x.Now()}
 	if st.WhereText != "" {
@@ -319,16 +319,16 @@ func (x *Exec) addIndex(t *Table, st *tsql.CreateIndexStmt) (*Index, error) {
 		}
 	}
 	if err := setKeys(t, ix, st.Columns); err != nil {
-		return nil, err
+		return err
 	}
 	for _, name := range st.Include {
 		col := t.Column(name)
 		if col == nil {
-			return nil, raise(1911, "Column name '%s' does not exist in the target table or view.", name)
+			return raise(1911, "Column name '%s' does not exist in the target table or view.", name)
 		}
 		ix.Included = append(ix.Included, col.ID)
 	}
-	return ix, placeIndex(t, ix)
+	return placeIndex(t, ix)
 }
 
 func (x *Exec) addDefault(db *Database, t *Table, con *tsql.Constraint, column string) error {

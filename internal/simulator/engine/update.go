@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -159,7 +160,7 @@ func (p *changePlan) find(x *Exec, keepBase bool, visit func(fr *frame, r *found
 		}
 		return nil
 	})
-	if err == errStop {
+	if errors.Is(err, errStop) {
 		err = nil
 	}
 	return rows, err

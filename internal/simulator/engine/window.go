@@ -41,7 +41,7 @@ func (c *compiler) windowCall(name string, f *tsql.FuncCall, b *block) (*expr, e
 		if w.args, err = c.exprs(f.Args, b); err != nil {
 			return nil, err
 		}
-		if err = w.checkArguments(c); err != nil {
+		if err = w.checkArguments(); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (c *compiler) windowAggregate(name string, f *tsql.FuncCall, b *block) (*ag
 	return a, nil
 }
 
-func (w *window) checkArguments(c *compiler) error {
+func (w *window) checkArguments() error {
 	switch w.name {
 	case "ROW_NUMBER", "RANK", "DENSE_RANK":
 		if len(w.args) != 0 {
@@ -286,7 +286,7 @@ func (w *window) aggregatePartition(rows []windowRow, at int) error {
 func (w *window) aggregateRunning(rows []windowRow, at int) error {
 	var s aggState
 	done := 0
-	for i := 0; i < len(rows); i++ {
+	for i := range rows {
 		_, to, err := w.bounds(rows, i)
 		if err != nil {
 			return err

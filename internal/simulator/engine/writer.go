@@ -33,8 +33,10 @@ type tableCheck struct {
 func (c *compiler) tableWriter(db *Database, t *Table) (*tableWriter, error) {
 	x := c.x.within(db)
 	cat := c.catalog(db)
-	w := &tableWriter{db: db, table: t, schema: cat.schemaName(t.SchemaID), defaults: map[int]*expr{}, targets: map[int]string{},
-		write: storage.WriteOptions{Unlogged: !t.TrackedByCDC}}
+	w := &tableWriter{
+		db: db, table: t, schema: cat.schemaName(t.SchemaID), defaults: map[int]*expr{}, targets: map[int]string{},
+		write: storage.WriteOptions{Unlogged: !t.TrackedByCDC},
+	}
 	full := db.Name() + "." + w.schema + "." + t.Name
 	if t.heldBySession {
 		full = t.Name
