@@ -71,6 +71,7 @@ func (a *assembler) take(ctx context.Context, q *queue) (handover, error) {
 		_, h.bytes = i.size()
 		if i.batch != nil {
 			h.messages = a.maker.batch(i.batch)
+			i.batch.Release()
 		}
 		return h, nil
 	}
@@ -112,6 +113,9 @@ func (a *assembler) fill() {
 		a.bytes += len(e.Key) + len(e.Value)
 		a.mark = a.waiting.markAfter(a.next, a.mark)
 		a.next++
+		if a.next == len(a.messages) {
+			a.waiting.batch.Release()
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func benchmark(b *testing.B, recording *recording) {
 }
 
 // benchmarkRatios measures f beside the driver and the ceiling.
-func benchmarkRatios(b *testing.B, r *recorded, f func()) {
+func benchmarkRatios(b *testing.B, r *benchTape, f func()) {
 	var c, bare, top cost
 	for b.Loop() {
 		bare.measure(func() { drainTape(b, r) })
@@ -69,7 +69,7 @@ func benchmarkRatios(b *testing.B, r *recorded, f func()) {
 }
 
 // drainTape reads every row of a tape with the driver and forgets it.
-func drainTape(tb testing.TB, r *recorded) {
+func drainTape(tb testing.TB, r *benchTape) {
 	tb.Helper()
 	connector, err := mssql.NewConnector("sqlserver://sa:x@tape?encrypt=disable")
 	require.NoError(tb, err)

@@ -13,15 +13,15 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/tape"
 )
 
-// workload is a database to read.
-type workload struct {
+// benchWorkload is a database to read.
+type benchWorkload struct {
 	server *simulator.Server
 	store  *store // the position to begin at
 	events int    // messages that reading it gives
 }
 
-// recorded is the tape of reading a workload, whose server is gone.
-type recorded struct {
+// benchTape is the tape of reading a workload, whose server is gone.
+type benchTape struct {
 	tape   *tape.Tape
 	store  *store
 	events int
@@ -62,13 +62,13 @@ func insertOrders(from, to string) string {
 
 // recording records a workload when it is first asked for.
 type recording struct {
-	start func(testing.TB) *workload
+	start func(testing.TB) *benchWorkload
 
 	once     sync.Once
-	recorded *recorded
+	recorded *benchTape
 }
 
-func (r *recording) get(tb testing.TB) *recorded {
+func (r *recording) get(tb testing.TB) *benchTape {
 	tb.Helper()
 	r.once.Do(func() {
 		w := r.start(tb)
@@ -81,8 +81,8 @@ func (r *recording) get(tb testing.TB) *recorded {
 
 // streamWorkload is many small transactions: ten inserts, and an update or a
 // delete.
-var streamWorkload = recording{start: func(tb testing.TB) *workload {
-	w := newWorkload(tb, benchRows)
+var streamWorkload = recording{start: func(tb testing.TB) *benchWorkload {
+	w := newBenchWorkload(tb, benchRows)
 	w.begin(tb)
 	change(tb, w.server, fmt.Sprintf(`SET NOCOUNT ON
 		DECLARE @i int = 0
@@ -100,24 +100,24 @@ var streamWorkload = recording{start: func(tb testing.TB) *workload {
 }}
 
 // snapshotWorkload is one table.
-var snapshotWorkload = recording{start: func(tb testing.TB) *workload {
-	w := newWorkload(tb, benchRows)
+var snapshotWorkload = recording{start: func(tb testing.TB) *benchWorkload {
+	w := newBenchWorkload(tb, benchRows)
 	change(tb, w.server, insertOrders("0", strconv.Itoa(benchRows)))
 	w.events = benchRows
 	return w
 }}
 
 // memoryWorkload is one large transaction.
-var memoryWorkload = recording{start: func(tb testing.TB) *workload {
-	w := newWorkload(tb, memoryRows)
+var memoryWorkload = recording{start: func(tb testing.TB) *benchWorkload {
+	w := newBenchWorkload(tb, memoryRows)
 	w.begin(tb)
 	change(tb, w.server, insertOrders("0", strconv.Itoa(memoryRows)))
 	w.events = memoryRows
 	return w
 }}
 
-// newWorkload starts a server with an empty table and the numbers to fill it.
-func newWorkload(tb testing.TB, rows int) *workload {
+// newBenchWorkload starts a server with an empty table and the numbers to fill it.
+func newBenchWorkload(tb testing.TB, rows int) *benchWorkload {
 	tb.Helper()
 	server, err := simulator.New(simulator.Options{
 		Logins:     map[string]string{"sa": password},
@@ -130,11 +130,11 @@ func newWorkload(tb testing.TB, rows int) *workload {
 	for n := 1; n < rows; n *= 2 {
 		sqlExec(tb, server, fmt.Sprintf("USE db\nINSERT INTO dbo.numbers SELECT n + %d FROM dbo.numbers WHERE n + %[1]d < %d", n, rows))
 	}
-	return &workload{server: server, store: newStore()}
+	return &benchWorkload{server: server, store: newStore()}
 }
 
 // begin takes the snapshot of a single row, so that what comes is streamed.
-func (w *workload) begin(tb testing.TB) {
+func (w *benchWorkload) begin(tb testing.TB) {
 	tb.Helper()
 	change(tb, w.server, "INSERT INTO dbo.numbers VALUES (-1)\n"+insertOrders("-1", "0"))
 	runBench(tb, benchSource{dial: w.server.DialContext, store: w.store}, 1)
@@ -142,7 +142,7 @@ func (w *workload) begin(tb testing.TB) {
 
 // record reads the workload once and keeps what the server said in a file that
 // has no name any more.
-func (w *workload) record(tb testing.TB) *recorded {
+func (w *benchWorkload) record(tb testing.TB) *benchTape {
 	tb.Helper()
 	recorder := tape.NewRecorder(w.server)
 	runBench(tb, benchSource{dial: recorder.DialContext, store: w.store.copyOf()}, w.events)
@@ -152,22 +152,22 @@ func (w *workload) record(tb testing.TB) *recorded {
 	require.NoError(tb, err)
 	require.NoError(tb, os.Remove(file.Name()))
 	require.NoError(tb, t.Spool(file))
-	return &recorded{tape: t, store: w.store.copyOf(), events: w.events}
+	return &benchTape{tape: t, store: w.store.copyOf(), events: w.events}
 }
 
 // run streams the workload from its server.
-func (w *workload) run(tb testing.TB) {
+func (w *benchWorkload) run(tb testing.TB) {
 	tb.Helper()
 	runBench(tb, benchSource{dial: w.server.DialContext, store: w.store.copyOf()}, w.events)
 }
 
-func (w *workload) close(tb testing.TB) {
+func (w *benchWorkload) close(tb testing.TB) {
 	tb.Helper()
 	require.NoError(tb, w.server.Close())
 }
 
 // run streams the workload from its tape.
-func (r *recorded) run(tb testing.TB, fields string) {
+func (r *benchTape) run(tb testing.TB, fields string) {
 	tb.Helper()
 	runBench(tb, benchSource{dial: r.tape.Play().DialContext, store: r.store.copyOf(), fields: fields}, r.events)
 }

@@ -1,5 +1,7 @@
 package event
 
+import "sync"
+
 // Batch is a sequence of messages in stream order, of one database.
 type Batch struct {
 	Messages []Message
@@ -10,8 +12,29 @@ type Batch struct {
 	bytes int
 }
 
-// NewBatch returns a batch with room for a number of messages.
-func NewBatch(messages int) *Batch { return &Batch{Messages: make([]Message, 0, messages)} }
+// released holds the memory of released batches' messages: of all that a batch
+// is made of, it alone does not go on to the output.
+var released sync.Pool // of *[]Message
+
+// NewBatch returns an empty batch, in the memory of a released one if there is
+// any.
+func NewBatch() *Batch {
+	if messages, ok := released.Get().(*[]Message); ok {
+		return &Batch{Messages: *messages}
+	}
+	return &Batch{}
+}
+
+// Release gives back the memory of the messages, which must not be used any
+// more. Their contents stay: keys, values and whatever else they point to.
+func (b *Batch) Release() {
+	clear(b.Messages)
+	messages := b.Messages[:0]
+	b.Messages = nil
+	if cap(messages) > 0 {
+		released.Put(&messages)
+	}
+}
 
 // The pieces of the arena double from minChunk to maxChunk, so that a batch of
 // one event stays small. Contents larger than a quarter of the greatest get a

@@ -3,5 +3,5 @@
 //
 // An [Encoder] belongs to one table version. It appends messages to a [Batch],
 // whose one arena of bytes holds all keys and values; a batch is handed over
-// whole and never reused.
+// whole, and its arena never reused.
 package event

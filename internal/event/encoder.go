@@ -18,15 +18,15 @@ const maxKeptBuffer = 1 << 20
 // Encoder writes the messages of one table version. It is not safe for
 // concurrent use.
 type Encoder struct {
-	opts      Options
-	plan      *schema.Plan
-	topic     string
-	version   int
-	key       wrapper
-	value     wrapper
-	source    source
-	rowSchema any
-	now       stamp
+	opts     Options
+	plan     *schema.Plan
+	topic    string
+	version  int
+	key      wrapper
+	value    wrapper
+	source   source
+	template Message // what is the same in all change messages
+	now      stamp
 
 	buf            []byte   // a message's key and value
 	oldKey, newKey []byte   // key payloads of an update
@@ -70,7 +70,12 @@ func (e *Encoder) render() (err error) {
 		return fmt.Errorf("rendering value schema of %s: %w", e.topic, err)
 	}
 	c := e.plan.Common()
-	e.rowSchema = c.ToAny()
+	t := e.Table()
+	e.template = Message{
+		Kind: KindChange, Topic: e.topic,
+		Database: t.Database, Schema: t.Schema, Table: t.Name,
+		TableRef: t, RowSchema: c.ToAny(),
+	}
 	return nil
 }
 
@@ -208,15 +213,11 @@ func (e *Encoder) message(dst *Batch, c *Change, p *part, ordinal uint64) (*Mess
 	if o.snapshot == "" {
 		o.snapshot = streaming
 	}
-	t := e.Table()
-	dst.Messages = append(dst.Messages, Message{
-		Kind: KindChange, Topic: e.topic, Op: p.op,
-		Database: t.Database, Schema: t.Schema, Table: t.Name,
-		Position: c.Position, Snapshot: o.snapshot, SourceTime: c.SourceTime,
-		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial,
-		TableRef: t, RowSchema: e.rowSchema,
-	})
+	// Filled in where it stands: a message is too large to be copied about.
+	dst.Messages = append(dst.Messages, e.template)
 	m := &dst.Messages[len(dst.Messages)-1]
+	m.Op, m.Position, m.Snapshot, m.SourceTime = p.op, c.Position, o.snapshot, c.SourceTime
+	m.CommitLSN, m.ChangeLSN, m.EventSerial = c.CommitLSN, c.ChangeLSN, c.Serial
 	m.Position.Ordinal += ordinal
 	return m, e.encode(dst, m, p, &o)
 }

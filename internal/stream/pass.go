@@ -38,6 +38,7 @@ func (p *pass) run(ctx context.Context) error {
 	if flushErr := p.flush(ctx); err == nil {
 		err = flushErr
 	}
+	p.batch.Release() // it is empty now
 	return err
 }
 
@@ -163,8 +164,7 @@ func (p *pass) flush(ctx context.Context) error {
 	}
 	upTo := p.batch.Messages[n-1].Position
 	batch := p.batch
-	// The next batch is likely to be like this one.
-	p.batch = event.NewBatch(n)
+	p.batch = event.NewBatch()
 	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
 		return err
 	}
