@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
@@ -79,7 +80,8 @@ type ChangeQuery struct {
 	Limit, MaxBytes int
 }
 
-// ChangePage is a run of change rows.
+// ChangePage is a run of change rows. A reader that is done with one should
+// release it: the next pages are read into its memory.
 type ChangePage struct {
 	Rows []ChangeRow
 	// End reports that no rows come after the page.
@@ -90,6 +92,31 @@ type ChangePage struct {
 	Low lsn.LSN
 	// Bytes is about what the rows take in memory.
 	Bytes int
+
+	buffer *pageBuffer
+}
+
+// Release gives back the memory of the rows, which must not be used any more.
+// What their values point to stays.
+func (p *ChangePage) Release() {
+	if p.buffer != nil {
+		p.buffer.release()
+		clear(p.Rows)
+		rows := p.Rows[:0]
+		changeRows.Put(&rows)
+	}
+	*p = ChangePage{}
+}
+
+// changeRows holds the cleared rows of released pages.
+var changeRows sync.Pool // of *[]ChangeRow
+
+// newChangeRows returns n zero rows.
+func newChangeRows(n int) []ChangeRow {
+	if rows, ok := changeRows.Get().(*[]ChangeRow); ok && cap(*rows) >= n {
+		return (*rows)[:n]
+	}
+	return make([]ChangeRow, n)
 }
 
 // ReadChanges reads one page of a change table.
@@ -145,10 +172,11 @@ func (c *Conn) readChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) 
 	} else if !listed {
 		return ChangePage{}, ErrInstanceGone
 	}
-	page.End = !cut && len(buffer.rows) < q.Limit
+	page.End = !cut && buffer.count < q.Limit
 	page.Bytes = buffer.bytes
-	page.Rows = make([]ChangeRow, len(buffer.rows))
-	for i, row := range buffer.rows {
+	page.Rows = newChangeRows(buffer.count)
+	page.buffer = buffer
+	for i, row := range buffer.rows() {
 		if err := r.decode(row, &page.Rows[i]); err != nil {
 			return ChangePage{}, err
 		}

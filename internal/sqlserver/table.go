@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"database/sql/driver"
+	"slices"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -71,8 +72,8 @@ type Facts struct {
 	TimeZone string
 }
 
-// ChangeRow is one row of a change table. Its values may be kept: nothing of
-// it is reused.
+// ChangeRow is one row of a change table. It is good until its page is
+// released; the values, one by one, may be kept.
 type ChangeRow struct {
 	Commit, Change lsn.LSN
 	Command        int32 // zero when read without command ids
@@ -80,6 +81,13 @@ type ChangeRow struct {
 	Mask           []byte
 	// Values hold one value for each column of the instance's Shape.
 	Values []driver.Value
+}
+
+// Clone returns a copy that outlives the page.
+func (r *ChangeRow) Clone() *ChangeRow {
+	c := *r
+	c.Values = slices.Clone(r.Values)
+	return &c
 }
 
 // Position returns the row's place in the order of its database.

@@ -197,7 +197,7 @@ func (c *Conn) ReadRows(ctx context.Context, r *TableReader, after []string, lim
 	if err := rows.Close(); err != nil {
 		return RowPage{}, fmt.Errorf("reading page: %w", r.explain(err))
 	}
-	return RowPage{Rows: page.rows, End: !cut && len(page.rows) < limit}, nil
+	return RowPage{Rows: page.slices(), End: !cut && page.count < limit}, nil
 }
 
 // ScanRows reads a whole table in one statement, in no order, and calls f with
@@ -212,7 +212,7 @@ func (c *Conn) ScanRows(ctx context.Context, r *TableReader, limit, maxBytes int
 	defer rows.Close()
 	for end := false; !end; {
 		page := newPageBuffer(r.columns, maxBytes)
-		for len(page.rows) < limit && !page.full() && !end {
+		for page.count < limit && !page.full() && !end {
 			if rows.Next(page.slot()) {
 				page.keep()
 			} else {
@@ -224,7 +224,7 @@ func (c *Conn) ScanRows(ctx context.Context, r *TableReader, limit, maxBytes int
 				return fmt.Errorf("scanning table: %w", r.explain(err))
 			}
 		}
-		if err := f(RowPage{Rows: page.rows, End: end}); err != nil {
+		if err := f(RowPage{Rows: page.slices(), End: end}); err != nil {
 			return err
 		}
 	}

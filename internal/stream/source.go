@@ -44,7 +44,7 @@ type source struct {
 	share   int     // bytes a page may hold
 	limit   int     // rows to ask for
 
-	page  []sqlserver.ChangeRow
+	page  sqlserver.ChangePage // its rows before at have been used
 	at    int
 	end   bool // no page comes after this one
 	reply chan fetched
@@ -67,6 +67,9 @@ func (s *source) advance(ctx context.Context) (bool, error) {
 	case opDelete:
 		s.head = change{op: event.OpDelete, before: row, at: row.Position(), rows: 1}
 	case opUpdateBefore:
+		if s.at == len(s.page.Rows) {
+			row = row.Clone() // turning the page gives it back
+		}
 		after, err := s.row(ctx)
 		if err != nil {
 			return false, err
@@ -90,10 +93,13 @@ func isPair(before, after *sqlserver.ChangeRow) bool {
 		before.Change == after.Change && before.Command == after.Command
 }
 
-// row returns the next change row, nil at the end.
+// row returns the next change row, nil at the end. It is good until the next
+// call.
 func (s *source) row(ctx context.Context) (*sqlserver.ChangeRow, error) {
-	for s.at == len(s.page) {
+	for s.at == len(s.page.Rows) {
 		if s.end {
+			s.page.Release()
+			s.at = 0
 			return nil, nil
 		}
 		if err := s.turn(ctx); err != nil {
@@ -101,7 +107,7 @@ func (s *source) row(ctx context.Context) (*sqlserver.ChangeRow, error) {
 		}
 	}
 	s.at++
-	return &s.page[s.at-1], nil
+	return &s.page.Rows[s.at-1], nil
 }
 
 // turn waits for the next page and asks for the one after it.
@@ -121,10 +127,11 @@ func (s *source) turn(ctx context.Context) error {
 		return s.gap(need, reply.page.Low)
 	}
 	n := len(reply.page.Rows)
-	s.page, s.at, s.end = reply.page.Rows, 0, reply.page.End || n == 0
+	s.page.Release()
+	s.page, s.at, s.end = reply.page, 0, reply.page.End || n == 0
 	if !s.end {
-		s.limit = nextLimit(s.limit, reply.page.Bytes/n, s.share, s.fetch.size)
-		last := s.page[n-1].Position()
+		s.limit = nextLimit(s.limit, s.page.Bytes/n, s.share, s.fetch.size)
+		last := s.page.Rows[n-1].Position()
 		s.low = last.Commit
 		s.request(&last)
 	}
