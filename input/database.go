@@ -48,13 +48,15 @@ type serverDatabase struct {
 	filter *schema.Filter
 	tables []*sqlserver.Table // those that are captured
 	events event.Options
-	log    *slog.Logger
+	// notices outlive the connection.
+	notices *notices
+	log     *slog.Logger
 }
 
 var _ database = (*serverDatabase)(nil)
 
 // openDatabase connects and makes sure that there is something to read.
-func openDatabase(ctx context.Context, cfg config, events event.Options, log *slog.Logger) (database, error) {
+func openDatabase(ctx context.Context, cfg config, events event.Options, notices *notices, log *slog.Logger) (database, error) {
 	server, err := sqlserver.NewServer(cfg.server)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, log *sl
 	if err != nil {
 		return nil, err
 	}
-	d := &serverDatabase{cfg: cfg, conn: conn, filter: filter, events: events, log: log}
+	d := &serverDatabase{cfg: cfg, conn: conn, filter: filter, events: events, notices: notices, log: log}
 	if err := d.inspect(ctx); err != nil {
 		conn.Close()
 		return nil, err
@@ -118,11 +120,11 @@ func (d *serverDatabase) warn() {
 	for _, t := range d.tables {
 		ids = append(ids, t.Source.ID())
 		for _, note := range t.Notes {
-			d.log.Warn(note, "table", t.Source.ID().String())
+			d.notices.warn(t.Source.ID().String(), note)
 		}
 	}
 	for _, pattern := range d.filter.Unmatched(ids) {
-		d.log.Warn(fmt.Sprintf("No table with a capture instance matches %q of %s", pattern, fieldTableIncludeList))
+		d.notices.warn("", fmt.Sprintf("No table with a capture instance matches %q of %s", pattern, fieldTableIncludeList))
 	}
 }
 
@@ -169,6 +171,12 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 	}, start)
 }
 
+// encoder makes the encoder of a table version.
 func (d *serverDatabase) encoder(t *schema.Table) (*event.Encoder, error) {
-	return event.NewEncoder(t, d.events)
+	e, err := event.NewEncoder(t, d.events)
+	if err != nil {
+		return nil, err
+	}
+	d.notices.omitted(e)
+	return e, nil
 }

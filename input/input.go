@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// closeTimeout bounds Close, because Benthos does not.
+	// closeTimeout bounds Close, because Benthos does not; closeGrace is for
+	// what notices only then that the time is over.
 	closeTimeout = 4 * time.Second
 	// fatalWait is the pause between two attempts in a fatal state.
 	fatalWait = time.Minute
@@ -85,7 +86,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	in.open = func(ctx context.Context) (database, error) {
-		return openDatabase(ctx, cfg, in.eventOptions(), slog.New(logHandler{in.log}))
+	log := slog.New(logHandler{in.log})
+	notices := newNotices(log)
+		return openDatabase(ctx, cfg, in.eventOptions(), notices, log)
 	}
 	return in, nil
 }

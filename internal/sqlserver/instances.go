@@ -108,11 +108,6 @@ func (ci *CaptureInstance) describe(t *Table, captured []capturedColumn, stored,
 	}
 	shape := &schema.Table{Database: t.Source.Database, Schema: t.Source.Schema, Name: t.Source.Name}
 	shape.Columns, shape.Key = withKey(columns, indexes, &t.Notes)
-	for _, col := range shape.Columns {
-		if reason := col.Type.WithoutForm(); reason != "" {
-			addNote(&t.Notes, fmt.Sprintf("column %q is left out of events: %s", col.Name, reason))
-		}
-	}
 	ci.Shape = shape
 	return nil
 }

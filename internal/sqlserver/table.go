@@ -23,7 +23,7 @@ type Table struct {
 	// or two.
 	Instances []*CaptureInstance
 	// Notes are remarks of the catalogue reader that deserve one warning, such
-	// as an index that is no key or a captured column that events leave out.
+	// as an index that is no key.
 	Notes []string
 }
 

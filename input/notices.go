@@ -1,0 +1,50 @@
+package input
+
+import (
+	"log/slog"
+	"strconv"
+	"sync"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+)
+
+// notices are warnings about what a database is like, each of which is said
+// once in the life of an input: a new connection meets the same database. It
+// is safe for concurrent use.
+type notices struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	said map[notice]bool
+}
+
+// notice is a remark on a table, or on none.
+type notice struct{ table, text string }
+
+func newNotices(log *slog.Logger) *notices {
+	return &notices{log: log, said: map[notice]bool{}}
+}
+
+// warn logs a notice that is news.
+func (n *notices) warn(table, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	what := notice{table, text}
+	if n.said[what] {
+		return
+	}
+	n.said[what] = true
+	log := n.log
+	if table != "" {
+		log = log.With("table", table)
+	}
+	log.Warn(text)
+}
+
+// omitted names the captured columns that the events of a table version leave
+// out.
+func (n *notices) omitted(e *event.Encoder) {
+	for _, o := range e.Omitted() {
+		n.warn(e.Table().ID().String(), "column "+strconv.Quote(o.Column)+" is left out of events: "+o.Reason)
+	}
+}
