@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// closeTimeout bounds Close, because Benthos does not; closeGrace is for
-	// what notices only then that the time is over.
+	// closeTimeout bounds Close, because Benthos does not.
 	closeTimeout = 4 * time.Second
 	// fatalWait is the pause between two attempts in a fatal state.
 	fatalWait = time.Minute
@@ -85,9 +84,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		onStop:  opts.onStop,
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
-	in.open = func(ctx context.Context) (database, error) {
 	log := slog.New(logHandler{in.log})
 	notices := newNotices(log)
+	in.open = func(ctx context.Context) (database, error) {
 		return openDatabase(ctx, cfg, in.eventOptions(), notices, log)
 	}
 	return in, nil
