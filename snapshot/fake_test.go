@@ -135,6 +135,9 @@ func (f *fakeServer) ReadRows(_ context.Context, r *sqlserver.TableReader, after
 func (f *fakeServer) ScanRows(_ context.Context, r *sqlserver.TableReader, limit, _ int, fn func(sqlserver.RowPage) error) error {
 	name := r.Table().Name
 	f.pages = append(f.pages, "scan of "+name)
+	if err := f.failing("begin of scan of " + name); err != nil {
+		return err
+	}
 	for chunk := range slices.Chunk(f.rows[name], limit) {
 		var page sqlserver.RowPage
 		for _, id := range chunk {

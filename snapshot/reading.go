@@ -28,6 +28,7 @@ type reading struct {
 	opts     Options
 	progress *Progress
 	tx       transaction
+	locks    time.Duration // the connection's lock timeout; zero: not known
 	chunks   chan chunk
 }
 
@@ -70,13 +71,10 @@ func (r *reading) run(ctx context.Context, out *emitter) error {
 
 // tables reads every table that is not done.
 func (r *reading) tables(ctx context.Context) (err error) {
-	if err := r.src.SetLockTimeout(ctx, r.opts.LockTimeout); err != nil {
-		return err
-	}
 	defer func() {
 		err = errors.Join(err, r.tx.end(ctx))
 		if err == nil {
-			err = r.src.SetLockTimeout(ctx, sqlserver.NoLockTimeout)
+			err = r.limitLocks(ctx, sqlserver.NoLockTimeout)
 		}
 	}()
 	for i, t := range r.opts.Tables {
@@ -105,6 +103,9 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 	if !c.reader.Paged() {
 		return r.scan(ctx, c)
 	}
+	if err := r.limitLocks(ctx, r.opts.LockTimeout); err != nil {
+		return err
+	}
 	for !c.end {
 		page, err := r.page(ctx, c.reader, after)
 		if err != nil {
@@ -127,12 +128,21 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 // page reads one page, again if a lock or another transaction was in the way.
 func (r *reading) page(ctx context.Context, reader *sqlserver.TableReader, after []string) (sqlserver.RowPage, error) {
 	var page sqlserver.RowPage
-	err := sqlserver.Retry(ctx, func() error {
+	err := r.retry(ctx, func() (err error) {
+		page, err = r.src.ReadRows(ctx, reader, after, r.opts.FetchSize, r.pageBytes())
+		return err
+	})
+	return page, err
+}
+
+// retry runs a statement in the snapshot's transaction, again in a new one if
+// a lock or another transaction was in the way.
+func (r *reading) retry(ctx context.Context, statement func() error) error {
+	return sqlserver.Retry(ctx, func() error {
 		if err := r.tx.ensure(ctx); err != nil {
 			return err
 		}
-		var err error
-		page, err = r.src.ReadRows(ctx, reader, after, r.opts.FetchSize, r.pageBytes())
+		err := statement()
 		if sqlserver.Classify(err) == sqlserver.ClassRetry {
 			// The server may have ended the transaction, or will not let it go
 			// on.
@@ -140,25 +150,51 @@ func (r *reading) page(ctx context.Context, reader *sqlserver.TableReader, after
 		}
 		return err
 	})
-	return page, err
+}
+
+// limitLocks sets how long the statements to come wait for each lock.
+func (r *reading) limitLocks(ctx context.Context, d time.Duration) error {
+	if r.locks == d {
+		return nil
+	}
+	r.locks = 0
+	if err := r.src.SetLockTimeout(ctx, d); err != nil {
+		return err
+	}
+	r.locks = d
+	return nil
 }
 
 // scan reads a table without a key in one statement. It stays open while the
-// output is slow: there is no way to go on in the middle.
+// output is slow: there is no way to go on in the middle. So it waits for a
+// lock as long as for any answer: after a lock timeout all rows before the
+// lock would come again. It is tried again itself only while none has come;
+// after that the error is the caller's, who paces repeats.
 func (r *reading) scan(ctx context.Context, c chunk) error {
-	if err := r.tx.ensure(ctx); err != nil {
+	if err := r.limitLocks(ctx, sqlserver.NoLockTimeout); err != nil {
 		return err
 	}
-	return r.src.ScanRows(ctx, c.reader, r.opts.FetchSize, r.pageBytes(), func(page sqlserver.RowPage) error {
-		c.rows, c.end = page.Rows, page.End
-		select {
-		case r.chunks <- c:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	var failed error // after rows
+	err := r.retry(ctx, func() error {
+		sent := false
+		err := r.src.ScanRows(ctx, c.reader, r.opts.FetchSize, r.pageBytes(), func(page sqlserver.RowPage) error {
+			c.rows, c.end = page.Rows, page.End
+			select {
+			case r.chunks <- c:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			sent = true
+			c.first = c.first && len(page.Rows) == 0
+			return nil
+		})
+		if sent {
+			failed = err
+			return nil
 		}
-		c.first = c.first && len(page.Rows) == 0
-		return nil
+		return err
 	})
+	return errors.Join(err, failed)
 }
 
 // pageBytes bounds a page: one is being emitted while the next is read.

@@ -50,7 +50,7 @@ type Options struct {
 	FetchSize    int           // rows a page; zero: DefaultFetchSize
 	MaxBatchSize int           // events a batch; zero: DefaultMaxBatchSize
 	MaxBytes     int           // of rows read and not emitted; zero: DefaultMaxBytes
-	LockTimeout  time.Duration // of one attempt to read a page; zero: DefaultLockTimeout
+	LockTimeout  time.Duration // of one attempt to read a page, never of a scan; zero: DefaultLockTimeout
 	// PollInterval paces waiting for the first LSN; zero: DefaultPollInterval.
 	PollInterval time.Duration
 	// Logger takes what changed, never each retry; nil discards.

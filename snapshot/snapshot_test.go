@@ -288,6 +288,54 @@ func TestSnapshotter_RetriesPages(t *testing.T) {
 	})
 }
 
+// A scan waits for locks as long as it takes: ended by a lock timeout it would
+// have to begin again with its first row.
+func TestSnapshotter_ScansWithoutLockTimeout(t *testing.T) {
+	f := newFakeServer()
+	run(t, f, &fakeSink{}, Options{Tables: []Table{
+		f.table("a", 1, false), f.table("heap", 1, true), f.table("b", 1, false),
+	}}, nil)
+	assert.Equal(t, []time.Duration{
+		DefaultLockTimeout, // a
+		sqlserver.NoLockTimeout,
+		DefaultLockTimeout, // b
+		sqlserver.NoLockTimeout,
+	}, f.lockTimeouts)
+}
+
+func TestSnapshotter_RetriesScans(t *testing.T) {
+	victim := fmt.Errorf("scanning table: %w", mssql.Error{Number: 1205, Class: 13})
+	// failing fails a statement a number of times.
+	failing := func(statement string, times int) func(string) error {
+		return func(now string) error {
+			if now == statement && times > 0 {
+				times--
+				return victim
+			}
+			return nil
+		}
+	}
+	t.Run("before the first row", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeServer()
+			f.fail = failing("begin of scan of heap", 2)
+			sink := &fakeSink{}
+			run(t, f, sink, Options{Tables: []Table{f.table("heap", 3, true)}, FetchSize: 2}, nil)
+			assert.Equal(t, []string{"heap 1 first", "heap 2 true", "heap 3 last"}, sink.lines())
+			assert.Equal(t, 3, f.begun, "each attempt in a new transaction")
+		})
+	})
+	t.Run("not after it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeServer()
+			f.fail = failing("scan of heap", 1)
+			opts := Options{Tables: []Table{f.table("heap", 3, true)}, FetchSize: 2, Encoder: encoder}
+			require.ErrorIs(t, New(f, opts, nil).Run(t.Context(), &fakeSink{}), victim)
+			assert.Equal(t, []string{"scan of heap"}, f.pages, "whoever runs the snapshot paces repeats of rows")
+		})
+	})
+}
+
 func TestSnapshotter_Failures(t *testing.T) {
 	broken := errors.New("broken")
 	t.Run("read", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -39,4 +40,32 @@ INSERT dbo.t VALUES (1, 1), (2, 2), (3, 3);`)
 			assert.Equal(t, want, after(t, out.messages[1]))
 		})
 	}
+}
+
+// A table without a key is read in one statement, which waits for a writer
+// rather than begin again.
+func TestSnapshot_ScanBehindAWriter(t *testing.T) {
+	s := servertest.Start(t, `CREATE TABLE dbo.heap (v int NULL); EXEC sys.sp_cdc_enable_table N'dbo', N'heap', @role_name = NULL;
+INSERT dbo.heap VALUES (1), (2), (3);`)
+	s.Capture(t)
+	writer := s.Connect(t)
+	require.NoError(t, writer.Exec(t.Context(), "BEGIN TRANSACTION; UPDATE dbo.heap SET v = 30 WHERE v = 3;"))
+	conn := s.Connect(t)
+	var committed sync.WaitGroup
+	defer committed.Wait()
+	committed.Go(func() {
+		<-time.After(50 * time.Millisecond)
+		assert.NoError(t, writer.Exec(t.Context(), "COMMIT"))
+	})
+	out := &sink{}
+	opts := snapshot.Options{
+		Tables: tablesOf(t, conn), Encoder: encoder, Isolation: snapshot.IsolationReadCommitted,
+		FetchSize: 1, MaxBatchSize: 1, LockTimeout: 5 * time.Millisecond,
+	}
+	require.NoError(t, snapshot.New(conn, opts, nil).Run(t.Context(), out))
+	var rows []string
+	for _, m := range out.messages {
+		rows = append(rows, after(t, m))
+	}
+	assert.Equal(t, []string{`{"v":1}`, `{"v":2}`, `{"v":30}`}, rows, "no row comes twice")
 }
