@@ -29,7 +29,12 @@ func newQuietServer(t *testing.T, script string) *simulator.Server {
 // delivered since the last time.
 func (p *pipeline) settled() []received {
 	p.t.Helper()
-	<-time.After(settle)
+	select {
+	case <-time.After(settle):
+	case err := <-p.ended:
+		p.ended <- err
+		require.Fail(p.t, "the stream has ended", "%v; log:\n%s", err, p.logs)
+	}
 	return p.next(len(p.rest()))
 }
 
