@@ -92,9 +92,18 @@ func open(t *testing.T, m received) envelope {
 // after returns the text of the row after a change.
 func after(t *testing.T, m received) string {
 	t.Helper()
-	var e struct{ After json.RawMessage }
-	require.NoError(t, json.Unmarshal([]byte(m.Value), &e), "%s", m.Value)
-	return string(e.After)
+	return rowText(t, m.Value, "after")
+}
+
+// rowText returns the text of a part of a message, such as payload, before.
+func rowText(t *testing.T, text string, path ...string) string {
+	t.Helper()
+	for _, name := range path {
+		var parts map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(text), &parts), "%s", text)
+		text = string(parts[name])
+	}
+	return text
 }
 
 // replica applies events as a consumer by key does, and returns the rows that
