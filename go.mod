@@ -4,8 +4,7 @@ go 1.26.6
 
 require (
 	github.com/Jeffail/checkpoint v1.1.0
-	github.com/Jeffail/gabs/v2 v2.7.0
-	github.com/Jeffail/shutdown v1.1.0
+	github.com/cockroachdb/datadriven v1.0.3
 	github.com/dlclark/regexp2 v1.11.5
 	github.com/microsoft/go-mssqldb v1.10.0
 	github.com/redpanda-data/benthos/v4 v4.78.0
@@ -21,12 +20,13 @@ require (
 
 require (
 	cuelang.org/go v0.17.1 // indirect
+	github.com/Jeffail/gabs/v2 v2.7.0 // indirect
 	github.com/Jeffail/grok v1.1.0 // indirect
+	github.com/Jeffail/shutdown v1.1.0 // indirect
 	github.com/OneOfOne/xxhash v1.2.8 // indirect
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cockroachdb/apd/v3 v3.2.3 // indirect
-	github.com/cockroachdb/datadriven v1.0.3 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
