@@ -2,8 +2,13 @@ package input
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
 // Reasons of fatal states that are decided here; problems of other packages
@@ -41,6 +46,41 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 		return "", err
 	}
 	return reason, sqlserver.NewProblem(reason, text, remedy, err)
+}
+
+// curedAfresh are the reasons whose remedy is, or may be, to start afresh.
+var curedAfresh = map[string]bool{
+	stream.ReasonRetentionGap:     true,
+	stream.ReasonInstanceReplaced: true,
+	stream.ReasonInstanceGone:     true,
+	stream.ReasonPositionAhead:    true,
+	checkpoint.ReasonDamaged:      true,
+	checkpoint.ReasonFormat:       true,
+}
+
+// diagnose is the function diagnose for the state that the input is in. Where
+// a remedy is to start afresh, the error says how.
+func (in *input) diagnose(err error) (reason string, diagnosed error) {
+	reason, err = diagnose(err, in.keeper != nil)
+	if !curedAfresh[reason] {
+		return reason, err
+	}
+	return reason, fmt.Errorf("%w. %s", err, in.howToStartAfresh())
+}
+
+// howToStartAfresh names everything that makes an input go on instead. A
+// running one would write it again.
+func (in *input) howToStartAfresh() string {
+	database := in.databaseName()
+	if in.db != nil {
+		database = in.db.Name()
+	}
+	keys := storedKeys(in.cfg.checkpointKey(database))
+	for i, key := range keys {
+		keys[i] = strconv.Quote(key)
+	}
+	return fmt.Sprintf("To start afresh, with a new snapshot: stop the pipeline and remove the keys %s from cache %q, as far as they exist, or set %s to a key that is not in use",
+		strings.Join(keys, ", "), in.cfg.cache, fieldCheckpointCacheKey)
 }
 
 // fatalState is what the metrics and the log say of an input that cannot go

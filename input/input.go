@@ -128,7 +128,7 @@ func (in *input) Connect(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	reason, err := diagnose(err, in.keeper != nil)
+	reason, err := in.diagnose(err)
 	if reason == "" {
 		return err
 	}

@@ -177,7 +177,8 @@ func TestInput_Fatal(t *testing.T) {
 			var wait *service.ErrBackOff
 			require.ErrorAs(t, err, &wait)
 			assert.Equal(t, time.Minute, wait.Wait)
-			assert.Equal(t, problem, wait.Err, "the same error each time")
+			assert.ErrorIs(t, wait.Err, problem, "the same error each time")
+			assert.ErrorContains(t, wait.Err, `"p.db.instances.b" from cache "offsets"`)
 			assert.EqualValues(t, 1, rec.metric(gauge))
 		}
 		assert.Equal(t, 1, rec.logged("Cannot go on"), "said once")
@@ -259,7 +260,8 @@ func TestDiagnose(t *testing.T) {
 		{"no database", mssql.Error{Number: 4060}, false, "login", "database_names"},
 		{"no right", mssql.Error{Number: 229}, true, "permission", "grant it SELECT"},
 		{"no object", mssql.Error{Number: 208}, true, "object_missing", "enable change data capture"},
-		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged", "delete both"},
+		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged", "start afresh"},
+		{"position of a newer version", &checkpoint.FormatError{Key: "a", Format: 9}, false, "checkpoint_format", "upgrade the plugin"},
 		{"a problem", sqlserver.NewProblem("r", "text", "remedy", nil), true, "r", "remedy"},
 		{"anything else", errBroken, true, "", ""},
 	}

@@ -29,13 +29,47 @@ type instancesDocument struct {
 	Instances []stream.InstanceIdentity `json:"instances"`
 }
 
+// document is one of the documents: what its key ends with, and what a person
+// should know who removes it alone.
+type document struct{ suffix, withoutIt string }
+
+var (
+	positionDocument = document{
+		".position",
+		"all changes since the snapshot began are repeated, as far as the change tables still hold them",
+	}
+	progressDocument = document{
+		".snapshot",
+		"streaming goes on from its position if it has one, and else the snapshot is taken again",
+	}
+	identitiesDocument = document{
+		".instances",
+		"streaming goes on from its position, but a capture instance that was replaced meanwhile, and the changes lost with it, are not noticed",
+	}
+)
+
 // newPositions returns the marks kept under a key of a cache.
 func newPositions(cache checkpoint.Cache, key string, opts checkpoint.StoreOptions) *positions {
-	return &positions{
-		position:  checkpoint.NewStore(cache, key+".position", opts),
-		progress:  checkpoint.NewStore(cache, key+".snapshot", opts),
-		instances: checkpoint.NewStore(cache, key+".instances", opts),
+	store := func(d document) *checkpoint.Store {
+		opts.WithoutIt = d.withoutIt
+		return checkpoint.NewStore(cache, key+d.suffix, opts)
 	}
+	return &positions{
+		position:  store(positionDocument),
+		progress:  store(progressDocument),
+		instances: store(identitiesDocument),
+	}
+}
+
+// storedKeys returns the cache keys of all documents under a key: without all
+// of them an input starts afresh.
+func storedKeys(key string) []string {
+	var keys []string
+	for _, d := range []document{positionDocument, progressDocument, identitiesDocument} {
+		slots := checkpoint.Slots(key + d.suffix)
+		keys = append(keys, slots[:]...)
+	}
+	return keys
 }
 
 // load returns the mark to go on from and the capture instances that were read

@@ -13,10 +13,6 @@ import (
 // version ever released stays readable: testdata holds one of each.
 const formatVersion = 1
 
-// errNewerFormat marks a slot written by a later release. It is not damage:
-// the remedy is to upgrade, not to delete.
-var errNewerFormat = errors.New("written by a newer version")
-
 // envelope is the text of one slot: JSON, so that a person can read it and a
 // cache that stores text or JSON can hold it.
 type envelope struct {
@@ -68,7 +64,8 @@ func (e envelope) encode() ([]byte, error) {
 }
 
 // decode reads the text of a slot, and fails for anything that was not
-// written whole.
+// written whole. A slot written by a later release is a [*FormatError], not
+// damage: the remedy is to upgrade, not to delete.
 func decode(text []byte) (envelope, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return envelope{}, errors.New("the value is empty")
@@ -78,7 +75,7 @@ func decode(text []byte) (envelope, error) {
 		return envelope{}, fmt.Errorf("parsing JSON: %w", err)
 	}
 	if e.Format > formatVersion {
-		return envelope{}, fmt.Errorf("format %d: %w", e.Format, errNewerFormat)
+		return envelope{}, &FormatError{Format: e.Format}
 	}
 	want, err := e.sum()
 	if err != nil {

@@ -9,41 +9,18 @@ import (
 	"sync"
 )
 
-// DamagedError says that a document exists in a cache and cannot be trusted.
-// Starting afresh instead would silently repeat or skip changes, so a person
-// has to decide.
-type DamagedError struct {
-	// Keys are the cache keys of the slots, and Problems what is wrong with
-	// each, in the same order.
-	Keys     []string
-	Problems []string
-}
-
-// Error names the keys, what is wrong with them and what to do.
-func (e *DamagedError) Error() string {
-	var b bytes.Buffer
-	b.WriteString("the checkpoint is damaged:")
-	for i, key := range e.Keys {
-		fmt.Fprintf(&b, " %q: %s;", key, e.Problems[i])
-	}
-	b.WriteString(" " + e.Remedy())
-	return b.String()
-}
-
-// Reason is a fixed word, for metrics.
-func (e *DamagedError) Reason() string { return "checkpoint_damaged" }
-
-// Remedy says how to go on.
-func (e *DamagedError) Remedy() string {
-	return fmt.Sprintf("restore one of the keys from a backup of the cache, or delete both (%q and %q) to start afresh", e.Keys[0], e.Keys[1])
-}
-
 // StoreOptions are the optional parts of a [Store].
 type StoreOptions struct {
 	// OnDamage is told about a damaged slot when the other one is sound and
 	// the document could be loaded.
 	OnDamage func(key string, problem error)
+	// WithoutIt completes "with only these keys removed, ...", for the text of
+	// a [DamagedError].
+	WithoutIt string
 }
+
+// Slots returns the cache keys in which the document of a key is kept.
+func Slots(key string) [2]string { return [2]string{key + ".a", key + ".b"} }
 
 // Store keeps one document in a cache. It is safe for concurrent use.
 //
@@ -68,7 +45,7 @@ type Store struct {
 func NewStore(cache Cache, key string, opts StoreOptions) *Store {
 	return &Store{
 		cache: cache,
-		slots: [2]string{key + ".a", key + ".b"},
+		slots: Slots(key),
 		probe: key + ".probe",
 		owner: rand.Text(),
 		opts:  opts,
@@ -95,9 +72,9 @@ func (s *Store) Probe(ctx context.Context) error {
 }
 
 // Load returns the newest document, or false if there never was one. It
-// returns a [*DamagedError] when no slot can be trusted but one has a value,
-// and any error of the cache as it is: an unreadable document is not an
-// absent one.
+// returns a [*DamagedError] when no slot can be trusted but one has a value, a
+// [*FormatError] for a document of a newer version, and any error of the cache
+// as it is: an unreadable document is not an absent one.
 func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +95,10 @@ func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 			return nil, false, fmt.Errorf("reading checkpoint key %q: %w", key, err)
 		}
 		slot, err := decode(text)
-		if errors.Is(err, errNewerFormat) {
-			return nil, false, fmt.Errorf("reading checkpoint key %q: %w of this plugin: upgrade it, or delete the key to start afresh", key, err)
+		var newer *FormatError
+		if errors.As(err, &newer) {
+			newer.Key = key
+			return nil, false, newer
 		}
 		if err != nil {
 			problems[i] = err
@@ -154,7 +133,7 @@ func (s *Store) reportDamage(problems [2]error) {
 }
 
 func (s *Store) damaged(problems [2]error) error {
-	e := &DamagedError{Keys: s.slots[:]}
+	e := &DamagedError{Keys: s.slots[:], WithoutIt: s.opts.WithoutIt}
 	for _, problem := range problems {
 		if problem == nil {
 			problem = errors.New("no value")

@@ -139,12 +139,12 @@ func TestStore_DamageIsNeverAFreshStart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := newMemory()
 			cache.values = tt.values
-			_, _, err := checkpoint.NewStore(cache, "k", checkpoint.StoreOptions{}).Load(t.Context())
+			_, _, err := checkpoint.NewStore(cache, "k", checkpoint.StoreOptions{WithoutIt: "all is lost"}).Load(t.Context())
 			var damaged *checkpoint.DamagedError
 			require.ErrorAs(t, err, &damaged)
 			assert.Equal(t, []string{"k.a", "k.b"}, damaged.Keys)
 			assert.Contains(t, err.Error(), `"k.a"`)
-			assert.Contains(t, err.Error(), "delete both")
+			assert.Contains(t, err.Error(), `or start afresh; with only "k.a" and "k.b" removed, all is lost`)
 		})
 	}
 }
@@ -207,7 +207,10 @@ func TestStore_NewerFormatAsksForAnUpgrade(t *testing.T) {
 	cache := newMemory()
 	cache.values["k.a"] = `{"format":99,"something":"else"}`
 	_, _, err := checkpoint.NewStore(cache, "k", checkpoint.StoreOptions{}).Load(t.Context())
-	require.ErrorContains(t, err, "upgrade")
+	var newer *checkpoint.FormatError
+	require.ErrorAs(t, err, &newer)
+	assert.Equal(t, &checkpoint.FormatError{Key: "k.a", Format: 99}, newer)
+	assert.ErrorContains(t, err, "upgrade")
 }
 
 func TestStore_Probe(t *testing.T) {

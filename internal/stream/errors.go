@@ -42,7 +42,7 @@ func (e *GapError) Reason() string { return ReasonRetentionGap }
 
 // Remedy implements [sqlserver.Problem].
 func (e *GapError) Remedy() string {
-	return "the cleanup job has removed them: remove the stored position to take a new snapshot, " +
+	return "the cleanup job has removed them: start afresh, with a new snapshot, " +
 		"and raise the retention with sys.sp_cdc_change_job so that it covers the longest stop"
 }
 
@@ -82,11 +82,11 @@ func (e *InstanceError) Reason() string {
 // Remedy implements [sqlserver.Problem].
 func (e *InstanceError) Remedy() string {
 	if e.New == nil {
-		return "change data capture was disabled on the table: enable it with sys.sp_cdc_enable_table and take a new snapshot " +
-			"by removing the stored position, or leave the table out"
+		return "change data capture was disabled on the table: enable it with sys.sp_cdc_enable_table and start afresh, " +
+			"with a new snapshot, or leave the table out"
 	}
 	return "change data capture was disabled and enabled again on the table, and changes in between were not recorded: " +
-		"remove the stored position to take a new snapshot"
+		"start afresh, with a new snapshot"
 }
 
 // PositionError is a stored position that the server has not reached: the
@@ -107,7 +107,7 @@ func (e *PositionError) Reason() string { return ReasonPositionAhead }
 // Remedy implements [sqlserver.Problem].
 func (e *PositionError) Remedy() string {
 	return "a replica that lags catches up by itself; if the database was restored or is another one, " +
-		"remove the stored position to take a new snapshot"
+		"start afresh, with a new snapshot"
 }
 
 // EventError is a change row that cannot become an event.

@@ -1,0 +1,65 @@
+package checkpoint
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The reasons of the errors of this package that a person must cure.
+const (
+	ReasonDamaged = "checkpoint_damaged"
+	ReasonFormat  = "checkpoint_format"
+)
+
+// DamagedError says that a document exists in a cache and cannot be trusted.
+// Starting afresh instead would silently repeat or skip changes, so a person
+// has to decide.
+type DamagedError struct {
+	// Keys are the cache keys of the slots, and Problems what is wrong with
+	// each, in the same order.
+	Keys     []string
+	Problems []string
+	// WithoutIt says what goes on without the document; see [StoreOptions].
+	WithoutIt string
+}
+
+// Error names the keys, what is wrong with them and what to do.
+func (e *DamagedError) Error() string {
+	var b bytes.Buffer
+	b.WriteString("the checkpoint is damaged:")
+	for i, key := range e.Keys {
+		fmt.Fprintf(&b, " %q: %s;", key, e.Problems[i])
+	}
+	b.WriteString(" " + e.Remedy())
+	return b.String()
+}
+
+// Reason is a fixed word, for metrics.
+func (e *DamagedError) Reason() string { return ReasonDamaged }
+
+// Remedy says how to go on.
+func (e *DamagedError) Remedy() string {
+	text := "restore one of the keys from a backup of the cache, or start afresh"
+	if e.WithoutIt != "" {
+		text += fmt.Sprintf("; with only %q and %q removed, %s", e.Keys[0], e.Keys[1], e.WithoutIt)
+	}
+	return text
+}
+
+// FormatError says that a document was written by a newer version of the
+// plugin, which this one cannot read.
+type FormatError struct {
+	Key    string
+	Format int // of the document
+}
+
+// Error names the key and what to do.
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("checkpoint key %q has format %d, of a newer version of this plugin; %s", e.Key, e.Format, e.Remedy())
+}
+
+// Reason is a fixed word, for metrics.
+func (e *FormatError) Reason() string { return ReasonFormat }
+
+// Remedy says how to go on.
+func (e *FormatError) Remedy() string { return "upgrade the plugin, or start afresh" }
