@@ -47,7 +47,7 @@ type heldRow struct {
 
 // newEmitter reserves ordinals before anything can be emitted.
 func newEmitter(ctx context.Context, sink Sink, opts Options, progress *Progress) (*emitter, error) {
-	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, batch: event.NewBatch()}
+	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, batch: &event.Batch{}}
 	return e, e.reserve(ctx)
 }
 
@@ -180,7 +180,7 @@ func (e *emitter) set(t Table, p TableProgress) {
 // emit hands over the batch with the progress reached.
 func (e *emitter) emit(ctx context.Context) error {
 	batch := e.batch
-	e.batch = event.NewBatch()
+	e.batch = event.NewBatch(len(batch.Messages)) // likely to be like this one
 	return e.sink.Emit(ctx, batch, e.progress)
 }
 

@@ -16,13 +16,13 @@ type Batch struct {
 // is made of, it alone does not go on to the output.
 var released sync.Pool // of *[]Message
 
-// NewBatch returns an empty batch, in the memory of a released one if there is
-// any.
-func NewBatch() *Batch {
+// NewBatch returns an empty batch: in the memory of a released one if there is
+// any, else with room for a number of messages.
+func NewBatch(room int) *Batch {
 	if messages, ok := released.Get().(*[]Message); ok {
 		return &Batch{Messages: *messages}
 	}
-	return &Batch{}
+	return &Batch{Messages: make([]Message, 0, room)}
 }
 
 // Release gives back the memory of the messages, which must not be used any

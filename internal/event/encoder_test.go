@@ -297,14 +297,14 @@ func TestBatch_Arena(t *testing.T) {
 }
 
 func TestBatch_Release(t *testing.T) {
-	first := NewBatch()
+	first := NewBatch(1)
 	first.Messages = append(first.Messages, Message{Topic: "t", Value: first.put([]byte("value"))})
 	value, messages := first.Messages[0].Value, first.Messages
 	first.Release()
 	assert.Empty(t, first.Messages)
 	assert.Equal(t, Message{}, messages[0], "nothing is held by the memory given back")
 
-	second := NewBatch()
+	second := NewBatch(1)
 	assert.Empty(t, second.Messages)
 	second.Messages = append(second.Messages, Message{Topic: "u", Value: second.put([]byte("other"))})
 	assert.Equal(t, "value", string(value), "contents outlive the batch")

@@ -38,7 +38,6 @@ func (p *pass) run(ctx context.Context) error {
 	if flushErr := p.flush(ctx); err == nil {
 		err = flushErr
 	}
-	p.batch.Release() // it is empty now
 	return err
 }
 
@@ -58,6 +57,7 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 		sources[i].request(nil)
 	}
 	var q queue
+	rows := 0 // of the first pages
 	for _, s := range sources {
 		more, err := s.advance(ctx)
 		if err != nil {
@@ -66,7 +66,9 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 		if more {
 			q.push(s)
 		}
+		rows += len(s.page.Rows)
 	}
+	p.batch = event.NewBatch(min(rows, p.opts.MaxBatchSize))
 	for len(q) > 0 {
 		s := q[0]
 		if err := p.add(ctx, s.tracked, &s.head); err != nil {
@@ -164,7 +166,8 @@ func (p *pass) flush(ctx context.Context) error {
 	}
 	upTo := p.batch.Messages[n-1].Position
 	batch := p.batch
-	p.batch = event.NewBatch()
+	// The next batch is likely to be like this one.
+	p.batch = event.NewBatch(n)
 	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
 		return err
 	}

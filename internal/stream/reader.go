@@ -156,7 +156,7 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	upTo, cut := bounds(poll, r.opts.MaxIterationTransactions)
 	if len(poll.Commits) > 0 {
 		last := poll.Commits[len(poll.Commits)-1].LSN
-		p := pass{Reader: r, from: from, to: last, commits: poll.Commits, resume: r.position, batch: event.NewBatch()}
+		p := pass{Reader: r, from: from, to: last, commits: poll.Commits, resume: r.position, batch: &event.Batch{}}
 		if err := p.run(ctx); err != nil {
 			return false, err
 		}
