@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// Source: MS docs, sys.databases, SERVERPROPERTY, SYSDATETIMEOFFSET.
+// The database is found by its name: in Azure SQL Database DB_ID may not be the
+// database_id of sys.databases.
+// Source: MS docs, sys.databases, DB_ID, SERVERPROPERTY, SYSDATETIMEOFFSET.
 const factsStatement = `SELECT d.name, d.is_cdc_enabled, d.snapshot_isolation_state, d.is_read_committed_snapshot_on, d.collation_name,
  CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), CONVERT(int, SERVERPROPERTY('EngineEdition')), DATEPART(TZOFFSET, SYSDATETIMEOFFSET())
-FROM sys.databases AS d WHERE d.database_id = DB_ID()`
+FROM sys.databases AS d WHERE d.name = DB_NAME()`
 
 const timeZoneStatement = `SELECT CURRENT_TIMEZONE_ID()`
 

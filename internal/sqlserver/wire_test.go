@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -298,10 +299,12 @@ BEGIN TRAN; DELETE dbo.t WHERE id < 3; INSERT dbo.t VALUES (5, 5); COMMIT;`)
 	}
 	changed, err := conn.Changed(t.Context(), sqlserver.NewChangedReader([]*sqlserver.CaptureInstance{instance, instance}), poll.Max, poll.Max)
 	require.NoError(t, err)
-	assert.Equal(t, []int{0, 1}, changed)
+	assert.Equal(t, []int{0, 1}, changed.Instances)
+	assert.Equal(t, poll.HighestStart, changed.HighestStart)
 	changed, err = conn.Changed(t.Context(), sqlserver.NewChangedReader([]*sqlserver.CaptureInstance{instance}), poll.Max.Next(), lsn.Max)
 	require.NoError(t, err)
-	assert.Empty(t, changed)
+	assert.Empty(t, changed.Instances)
+	assert.Equal(t, poll.HighestStart, changed.HighestStart)
 }
 
 // Every name in the statements is spelled as the catalogue spells it: a binary
@@ -339,5 +342,54 @@ func TestStatements_InStrictCollations(t *testing.T) {
 			assert.True(t, second.End)
 			require.NoError(t, conn.End(t.Context()))
 		})
+	}
+}
+
+// The mapping allows NULL everywhere but in start_lsn.
+func TestPoll_NullsInTheMapping(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY);\n"+enable("dbo", "t"))
+	for i := range 4 {
+		s.Change(t, fmt.Sprintf("INSERT dbo.t VALUES (%d);", i))
+	}
+	s.Exec(t, `
+UPDATE cdc.lsn_time_mapping SET tran_id = NULL, tran_begin_time = '2024-01-01', tran_end_time = '2024-01-02';
+DECLARE @n TABLE (l binary(10), n int);
+INSERT @n SELECT start_lsn, ROW_NUMBER() OVER (ORDER BY start_lsn) FROM cdc.lsn_time_mapping;
+UPDATE cdc.lsn_time_mapping SET tran_begin_time = NULL WHERE start_lsn IN (SELECT l FROM @n WHERE n IN (2, 4));
+UPDATE cdc.lsn_time_mapping SET tran_end_time = NULL WHERE start_lsn IN (SELECT l FROM @n WHERE n IN (3, 4));`)
+	poll, err := s.Connect(t).Poll(t.Context(), lsn.LSN{}, 10)
+	require.NoError(t, err)
+	require.Len(t, poll.Commits, 4)
+	first, second := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)
+	for i, want := range []struct{ begin, end time.Time }{{first, second}, {second, second}, {first, first}, {}} {
+		assert.Equal(t, want.begin, poll.Commits[i].Begin, "begin of commit %d", i)
+		assert.Equal(t, want.end, poll.Commits[i].End, "end of commit %d", i)
+	}
+}
+
+// An instance may get its start LSN some time after it was made, and the
+// capture job may change a column's type: either is seen in the poll.
+func TestPoll_FingerprintFollowsInstances(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY, v int NULL);\n"+enable("dbo", "t"))
+	s.Change(t, "INSERT dbo.t VALUES (1, 1);")
+	conn := s.Connect(t)
+	fingerprint := func() sqlserver.Fingerprint {
+		poll, err := conn.Poll(t.Context(), lsn.LSN{}, 10)
+		require.NoError(t, err)
+		return poll.Instances
+	}
+	last := fingerprint()
+	s.Change(t, "INSERT dbo.t VALUES (2, 2);")
+	assert.Equal(t, last, fingerprint(), "rows change nothing")
+	for _, change := range []string{
+		"ALTER TABLE dbo.t ALTER COLUMN v bigint NULL;",
+		"UPDATE cdc.change_tables SET start_lsn = NULL;",
+		"UPDATE cdc.change_tables SET start_lsn = sys.fn_cdc_get_max_lsn();",
+		enable("dbo", "t", "@capture_instance = N'second'"),
+	} {
+		s.Change(t, change)
+		now := fingerprint()
+		assert.NotEqual(t, last, now, change)
+		last = now
 	}
 }

@@ -116,30 +116,59 @@ func (f *fakeServer) Catalogue(_ context.Context, match func(schema, table strin
 }
 
 func (f *fakeServer) Poll(_ context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error) {
-	p := sqlserver.Poll{Max: f.max, Instances: sqlserver.Fingerprint{Count: f.edition}}
-	for _, low := range f.lows {
-		if low.After(p.HighestStart) {
-			p.HighestStart = low
-		}
+	p := sqlserver.Poll{Max: f.max}
+	if err := f.failing("maximum"); err != nil {
+		return sqlserver.Poll{}, err
 	}
 	for _, c := range f.commits {
-		if !c.LSN.Before(from) && !c.LSN.After(f.max) && len(p.Commits) < limit {
+		if !c.LSN.Before(from) && !c.LSN.After(p.Max) && len(p.Commits) < limit {
 			p.Commits = append(p.Commits, c)
 		}
 	}
+	if err := f.failing("mapping"); err != nil {
+		return sqlserver.Poll{}, err
+	}
+	p.Instances = sqlserver.Fingerprint{Count: f.edition}
+	p.HighestStart = f.highestStart()
 	return p, f.failing("poll")
 }
 
-func (f *fakeServer) Changed(_ context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) ([]int, error) {
-	var changed []int
+func (f *fakeServer) highestStart() (highest lsn.LSN) {
+	for _, low := range f.lows {
+		if low.After(highest) {
+			highest = low
+		}
+	}
+	return highest
+}
+
+// cleanup does what the cleanup job does with a low water mark, at once.
+func (f *fakeServer) cleanup(mark lsn.LSN) {
+	for _, t := range f.tables {
+		for _, ci := range t.Instances {
+			if ci.StartLSN.Before(mark) {
+				ci.StartLSN, f.lows[ci.ObjectID] = mark, mark
+			}
+			f.rows[ci.ObjectID] = slices.DeleteFunc(f.rows[ci.ObjectID], func(row sqlserver.ChangeRow) bool { return row.Commit.Before(mark) })
+		}
+	}
+	f.commits = slices.DeleteFunc(f.commits, func(c sqlserver.Commit) bool { return c.LSN.Before(mark) })
+}
+
+func (f *fakeServer) Changed(_ context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) (sqlserver.Changes, error) {
+	var changes sqlserver.Changes
 	for i, ci := range r.Instances() {
 		if slices.ContainsFunc(f.rows[ci.ObjectID], func(row sqlserver.ChangeRow) bool {
 			return !row.Commit.Before(from) && !row.Commit.After(to)
 		}) {
-			changed = append(changed, i)
+			changes.Instances = append(changes.Instances, i)
 		}
 	}
-	return changed, f.failing("changed")
+	if err := f.failing("exists"); err != nil {
+		return sqlserver.Changes{}, err
+	}
+	changes.HighestStart = f.highestStart()
+	return changes, f.failing("changed")
 }
 
 func (f *fakeServer) ReadChanges(_ context.Context, r *sqlserver.ChangeReader, q sqlserver.ChangeQuery) (sqlserver.ChangePage, error) {

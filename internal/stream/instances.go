@@ -36,7 +36,7 @@ func (t *tracked) name() string { return t.shape.ID().String() }
 
 // refresh reads the catalogue if the set of instances has changed since.
 func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
-	if r.loaded && poll.Instances == r.fingerprint && !r.incomplete() {
+	if r.loaded && poll.Instances == r.fingerprint {
 		return nil
 	}
 	tables, err := r.src.Catalogue(ctx, r.opts.Match)
@@ -49,12 +49,6 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	}
 	byCommand := !r.noCommand && !slices.ContainsFunc(next, func(c chosen) bool { return !c.instance.HasCommand })
 	return r.adopt(ctx, next, byCommand, poll.Instances)
-}
-
-// incomplete reports whether an instance had no start LSN yet: it gets one
-// without any other change.
-func (r *Reader) incomplete() bool {
-	return slices.ContainsFunc(r.known, func(id InstanceIdentity) bool { return id.FirstStart.IsZero() })
 }
 
 // chosen is an instance to read, with its identity.

@@ -29,7 +29,7 @@ type Sink interface {
 type Source interface {
 	Catalogue(ctx context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error)
 	Poll(ctx context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error)
-	Changed(ctx context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) ([]int, error)
+	Changed(ctx context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) (sqlserver.Changes, error)
 	ReadChanges(ctx context.Context, r *sqlserver.ChangeReader, q sqlserver.ChangeQuery) (sqlserver.ChangePage, error)
 	LowLSNs(ctx context.Context) (map[int32]lsn.LSN, error)
 	CommitTime(ctx context.Context, commit lsn.LSN) (t time.Time, found bool, err error)
@@ -150,8 +150,10 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	// A change of order may have moved the position back, but never before its
 	// own transaction, which the poll covers unless it stood for the whole.
 	from := firstCommit(r.position)
-	if err := r.checkRetention(ctx, poll, from); err != nil {
-		return false, err
+	if len(poll.Commits) == 0 || !r.asksForChanges() {
+		if err := r.checkRetention(ctx, poll.HighestStart, from); err != nil {
+			return false, err
+		}
 	}
 	upTo, cut := bounds(poll, r.opts.MaxIterationTransactions)
 	if len(poll.Commits) > 0 {
@@ -187,9 +189,12 @@ func (r *Reader) sayWaiting() {
 	}
 }
 
-// checkRetention fails if an instance has lost changes that were not delivered.
-func (r *Reader) checkRetention(ctx context.Context, poll sqlserver.Poll, need lsn.LSN) error {
-	if !poll.HighestStart.After(need) {
+// checkRetention fails if an instance has lost changes that were not
+// delivered. Cleanup moves an instance's start LSN first and takes its changes
+// then: what was not there before the start LSNs were read was not cleaned away
+// if they do not lie beyond it.
+func (r *Reader) checkRetention(ctx context.Context, highestStart, need lsn.LSN) error {
+	if !highestStart.After(need) {
 		return nil
 	}
 	lows, err := r.src.LowLSNs(ctx)
@@ -201,25 +206,33 @@ func (r *Reader) checkRetention(ctx context.Context, poll sqlserver.Poll, need l
 		if !listed {
 			return fmt.Errorf("checking retention of instance %q: %w", t.id.Name, sqlserver.ErrInstanceGone)
 		}
-		if from := lowerBound(t.id.FirstStart, need); low.After(from) {
+		if from := lowerBound(t.id.FirstStart, need); low.After(from) && !t.id.FirstStart.IsZero() {
 			return &GapError{Table: t.name(), Instance: t.id.Name, Need: from, Low: low}
 		}
 	}
 	return nil
 }
 
+// asksForChanges reports whether a pass asks which tables have changes before
+// it reads them, and checks their retention then: of one table, asking costs
+// what reading does.
+func (r *Reader) asksForChanges() bool { return len(r.tracked) > 1 }
+
 // changed returns the tables with changes in a range.
 func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, error) {
-	if len(r.tracked) <= 1 {
-		// Asking costs what reading does.
+	if !r.asksForChanges() {
 		return r.tracked, nil
 	}
-	at, err := r.src.Changed(ctx, r.changedReader, from, to)
+	changes, err := r.src.Changed(ctx, r.changedReader, from, to)
 	if err != nil {
 		return nil, err
 	}
-	tables := make([]*tracked, 0, len(at))
-	for _, i := range at {
+	// A table without changes is not looked at again in this pass.
+	if err := r.checkRetention(ctx, changes.HighestStart, from); err != nil {
+		return nil, err
+	}
+	tables := make([]*tracked, 0, len(changes.Instances))
+	for _, i := range changes.Instances {
 		tables = append(tables, r.tracked[i])
 	}
 	return tables, nil

@@ -127,7 +127,7 @@ func TestReader_GoesOnAfterFailures(t *testing.T) {
 		// them: each failure is decided when the pass begins.
 		failPage := -1
 		f.fail = func(statement string) error {
-			if statement == "poll" {
+			if statement == "maximum" {
 				failPage = -1
 				if err := maybe(); err != nil {
 					failPage = f.pages + 1 + rapid.IntRange(0, 4).Draw(rt, "page")
