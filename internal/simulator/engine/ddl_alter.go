@@ -112,6 +112,9 @@ func (x *Exec) alterAdd(a *alteration, st *tsql.AlterTableStmt) error {
 		if err := x.addColumn(t, def); err != nil {
 			return err
 		}
+		if err := x.typeComputed(t, def); err != nil {
+			return err
+		}
 		a.event.Action = "ADD"
 		a.event.Columns = append(a.event.Columns, def.Name)
 		for k := range def.Constraints {

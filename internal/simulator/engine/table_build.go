@@ -23,6 +23,11 @@ func (x *Exec) buildTable(db *Database, schemaID int32, name string, st *tsql.Cr
 			return nil, err
 		}
 	}
+	for i := range st.Columns {
+		if err := x.typeComputed(t, &st.Columns[i]); err != nil {
+			return nil, err
+		}
+	}
 	// The primary key comes first, so that a clustered one gets index id 1.
 	for _, primary := range []bool{true, false} {
 		for i := range st.Columns {
@@ -64,7 +69,8 @@ func (x *Exec) buildTable(db *Database, schemaID int32, name string, st *tsql.Cr
 	return t, nil
 }
 
-// addColumn appends a column. Its constraints are added by the caller.
+// addColumn appends a column. Its constraints are added by the caller, who also
+// calls typeComputed once all columns are there.
 func (x *Exec) addColumn(t *Table, def *tsql.ColumnDef) error {
 	if t.Column(def.Name) != nil {
 		return raise(2705, "Column names in each table must be unique. Column name '%s' in table '%s' is specified more than once.", def.Name, t.Name)
@@ -75,7 +81,8 @@ func (x *Exec) addColumn(t *Table, def *tsql.ColumnDef) error {
 	t.Width++
 	col := &TableColumn{ID: t.Width, Name: def.Name, Nullable: def.Null != tsql.NotNull, RowGUID: def.RowGUIDCol, Sparse: def.Sparse, MaskedWith: def.Masked, AnsiPadded: true}
 	if def.Computed != nil {
-		return x.addComputed(t, col, def)
+		addComputed(t, col, def)
+		return nil
 	}
 	var err error
 	if col.Type, col.UserTypeID, err = x.resolveType(def.Type); err != nil {
@@ -144,24 +151,33 @@ func (x *Exec) addIdentity(t *Table, col *TableColumn, id *tsql.Identity) error 
 	return nil
 }
 
-// addComputed adds a computed column: its type is that of its expression.
-func (x *Exec) addComputed(t *Table, col *TableColumn, def *tsql.ColumnDef) error {
+// addComputed adds a computed column, for the time being without a type.
+func addComputed(t *Table, col *TableColumn, def *tsql.ColumnDef) {
 	text := def.ComputedText
 	if !strings.HasPrefix(text, "(") {
 		text = "(" + text + ")"
 	}
 	col.Computed, col.Persisted = text, def.Persisted
+	col.Nullable = def.Null != tsql.NotNull
+	t.Columns = append(t.Columns, col)
+}
+
+// typeComputed gives a computed column the type of its expression, which may
+// name columns that come after it. It does nothing to other columns.
+func (x *Exec) typeComputed(t *Table, def *tsql.ColumnDef) error {
+	if def.Computed == nil {
+		return nil
+	}
 	c := &compiler{x: x}
 	e, err := c.expr(def.Computed, tableBlock(t))
 	if err != nil {
 		return err
 	}
+	col := t.Column(def.Name)
 	col.Type = e.typ
 	if col.Type.ID == sqltypes.Unknown {
 		col.Type = typeInt
 	}
-	col.Nullable = def.Null != tsql.NotNull
-	t.Columns = append(t.Columns, col)
 	return nil
 }
 
