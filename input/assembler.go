@@ -137,7 +137,8 @@ func (a *assembler) flush(ctx context.Context) (handover, error) {
 	if a.added > 0 {
 		var err error
 		if h.messages, err = a.policy.Flush(ctx); err != nil {
-			return handover{}, fmt.Errorf("batching: %w", err)
+			// The policy has let go of the messages: they must be read again.
+			return handover{}, &rejectedError{fmt.Errorf("batching: %w", err)}
 		}
 	}
 	a.added, a.bytes, a.full = 0, 0, false

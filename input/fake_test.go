@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -105,8 +106,9 @@ type fakeServer struct {
 	mu      sync.Mutex
 	rows    int
 	changes int
-	idle    int // the log's end, where no change is
-	batch   int // events a batch
+	idle    int  // the log's end, where no change is
+	batch   int  // events a batch
+	keyless bool // the snapshot cannot go on inside the table
 
 	onOpen     func(ctx context.Context) error
 	onPoll     func(ctx context.Context) error
@@ -200,7 +202,9 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 			row++
 		}
 		step := p
-		step.Tables = map[string]snapshot.TableProgress{"t": {Done: row == d.f.rows, After: []string{strconv.Itoa(row)}}}
+		if !d.f.keyless {
+			step.Tables = map[string]snapshot.TableProgress{"t": {Done: row == d.f.rows, After: []string{strconv.Itoa(row)}}}
+		}
 		if err := sink.Emit(ctx, b, &step); err != nil {
 			return err
 		}
@@ -286,7 +290,7 @@ func next(ctx context.Context, in *input) (delivery, error) {
 		if err == nil {
 			return delivery{batch, ack}, nil
 		}
-		if err != service.ErrNotConnected {
+		if !errors.Is(err, service.ErrNotConnected) {
 			return delivery{}, err
 		}
 		if err := in.Connect(ctx); err != nil {
@@ -313,6 +317,13 @@ func (d delivery) numbers(t require.TestingT) []int {
 		out = append(out, n)
 	}
 	return out
+}
+
+// position returns that of the last message.
+func (d delivery) position(t require.TestingT) string {
+	position, ok := d.batch[len(d.batch)-1].MetaGet("position")
+	require.True(t, ok)
+	return position
 }
 
 func (d delivery) accept(t require.TestingT) { require.NoError(t, d.ack(context.Background(), nil)) }

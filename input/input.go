@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -42,11 +42,11 @@ type input struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	mu      sync.Mutex
-	db      database // nil: not connected
-	keeper  *keeper  // nil before the first connection
-	session *session // nil: the next begins at the committed mark
-	reading *reading // nil: none runs
+	busy    *semaphore.Weighted // held by the call that is running
+	db      database            // nil: not connected
+	keeper  *keeper             // nil before the first connection
+	session *session            // nil: the next begins at the committed mark
+	reading *reading            // nil: none runs
 	held    *handover
 	fatal   fatalState
 	nacks   pace // restarts after rejections
@@ -82,6 +82,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		maker:   newMessageMaker(cfg.structured, cfg.metadata),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		onStop:  opts.onStop,
+		busy:    semaphore.NewWeighted(1),
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	log := slog.New(logHandler{in.log})
@@ -116,8 +117,8 @@ func (in *input) warnNull(n event.NullNotice) {
 // Connect starts reading, or starts it again after ReadBatch has returned
 // [service.ErrNotConnected]. It returns once the first read has succeeded.
 func (in *input) Connect(ctx context.Context) error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	_ = in.busy.Acquire(context.Background(), 1)
+	defer in.busy.Release(1)
 	ctx, release := bind(ctx, in.ctx)
 	defer release()
 	err := in.start(ctx)
@@ -196,8 +197,8 @@ func (in *input) connect(ctx context.Context) error {
 
 // ReadBatch returns the next messages.
 func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.AckFunc, error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	_ = in.busy.Acquire(context.Background(), 1)
+	defer in.busy.Release(1)
 	if in.reading == nil {
 		return nil, nil, service.ErrNotConnected
 	}
@@ -208,7 +209,7 @@ func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 		if in.held == nil {
 			h, err := s.batches.take(ctx, in.reading.queue)
 			if err != nil {
-				return nil, nil, in.readError(err)
+				return nil, nil, in.readError(s, err)
 			}
 			if len(h.messages) == 0 {
 				s.tracker.Advance(h.mark)
@@ -218,7 +219,7 @@ func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 		}
 		messages, ack, err := in.handOver(ctx, s, *in.held)
 		if err != nil {
-			return nil, nil, in.readError(err)
+			return nil, nil, in.readError(s, err)
 		}
 		in.held = nil
 		return messages, ack, nil
@@ -227,22 +228,38 @@ func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 
 // readError tells Benthos to connect again when a session or a reading has
 // ended.
-func (in *input) readError(err error) error {
+func (in *input) readError(s *session, err error) error {
 	var rejected *rejectedError
-	if errors.Is(err, errDrained) || errors.Is(err, checkpoint.ErrClosed) || errors.As(err, &rejected) {
+	if errors.As(err, &rejected) {
+		s.close(rejected)
+	}
+	if rejected != nil || errors.Is(err, errDrained) || errors.Is(err, checkpoint.ErrClosed) {
 		return service.ErrNotConnected
 	}
 	return err
 }
 
 // Close stops reading, saves the last acknowledged position and closes the
-// connection. It takes no longer than closeTimeout, whatever hangs.
+// connection. It returns in time even if something takes no notice of being
+// ended; what is left to do is then done once that has come back.
 func (in *input) Close(ctx context.Context) error {
 	in.stop(errClosed)
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	if in.busy.Acquire(ctx, 1) != nil {
+		go func() {
+			defer cancel()
+			_ = in.busy.Acquire(context.Background(), 1)
+			_ = in.close(ctx)
+		}()
+		return errors.New("closing the input: a call does not end in time; messages since the last saved position will be repeated")
+	}
 	defer cancel()
+	return in.close(ctx)
+}
+
+// close is Close once no other call is running.
+func (in *input) close(ctx context.Context) error {
+	defer in.busy.Release(1)
 
 	// The position comes first: a dead server must not use up its time.
 	if in.reading != nil {

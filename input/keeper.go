@@ -2,6 +2,8 @@ package input
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
@@ -15,7 +17,9 @@ type keeper struct {
 	database  string
 	positions *positions
 	committer *checkpoint.Committer[mark]
-	loaded    mark
+
+	mu           sync.Mutex
+	acknowledged mark // everything up to it is; at first what was loaded
 
 	// instances are the capture instances read last: the reading's while one
 	// runs.
@@ -32,7 +36,7 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 	})
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	loaded, instances, err := k.positions.load(ctx)
+	loaded, instances, err := loadWithin(ctx, k.positions)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +45,7 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 		// Its start and its ordinals are used up; its tables are read again.
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
 	}
-	k.loaded = loaded
+	k.acknowledged = loaded
 	k.committer = checkpoint.NewCommitter(checkpoint.CommitterOptions[mark]{
 		Save:   k.positions.save,
 		Before: mark.before,
@@ -61,10 +65,57 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 // loadTimeout bounds loading the position.
 const loadTimeout = 30 * time.Second
 
+// loadWithin loads marks until ctx ends, even from a cache that takes no notice
+// of it: such a call is left behind, and with it the positions.
+func loadWithin(ctx context.Context, p *positions) (mark, []stream.InstanceIdentity, error) {
+	type result struct {
+		mark      mark
+		instances []stream.InstanceIdentity
+		err       error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		r.mark, r.instances, r.err = p.load(ctx)
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r.mark, r.instances, r.err
+	case <-ctx.Done():
+		return mark{}, nil, fmt.Errorf("loading the position: %w", context.Cause(ctx))
+	}
+}
+
 // committed returns the mark up to which everything is acknowledged.
 func (k *keeper) committed() mark {
-	if m, ok := k.committer.Newest(); ok {
-		return m
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.acknowledged
+}
+
+// acknowledge takes the mark up to which a session is acknowledged, and has it
+// saved. It may have been handed over before the snapshot was begun again and
+// reserved more ordinals: those stay reserved.
+func (k *keeper) acknowledge(m mark) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if m.before(k.acknowledged) {
+		return
 	}
-	return k.loaded
+	if before := k.acknowledged.progress; before != nil && m.progress != nil {
+		m = m.reserving(before.Start, before.NextOrdinal)
+	}
+	k.acknowledged = m
+	k.committer.Offer(m)
+}
+
+// reserve saves where the stream will begin and the ordinals that a snapshot
+// may use, beside the tables as far as they are acknowledged.
+func (k *keeper) reserve(ctx context.Context, p *snapshot.Progress) error {
+	k.mu.Lock()
+	k.acknowledged = k.acknowledged.reserving(p.Start, p.NextOrdinal)
+	m := k.acknowledged
+	k.mu.Unlock()
+	return k.committer.Save(ctx, m)
 }

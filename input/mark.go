@@ -1,6 +1,8 @@
 package input
 
 import (
+	"fmt"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
@@ -11,21 +13,23 @@ import (
 type mark struct {
 	// progress is that of the snapshot; nil before one has begun.
 	progress *snapshot.Progress
+	// ordinal is that of the last snapshot row handed over before the mark by
+	// this process. Ordinals grow over all its attempts to read the snapshot.
+	ordinal uint64
 	// streaming is set once the stream has begun; state is its position then,
 	// without the capture instances, which are kept apart.
 	streaming bool
 	state     stream.State
 }
 
-// position returns the place of a mark in the order of all marks. Ordinals of
-// a snapshot grow with its progress, and the stream comes after the LSN that
-// the snapshot began at.
+// position returns the place of a mark in the order in which marks are handed
+// over. The stream comes after the LSN that the snapshot began at.
 func (m mark) position() lsn.Position {
 	switch {
 	case m.streaming:
 		return m.state.Position
 	case m.progress != nil:
-		return lsn.Position{Commit: m.progress.Start, Ordinal: m.progress.NextOrdinal}
+		return lsn.Position{Commit: m.progress.Start, Ordinal: m.ordinal}
 	default:
 		return lsn.Position{}
 	}
@@ -33,6 +37,29 @@ func (m mark) position() lsn.Position {
 
 // before reports whether m comes before o.
 func (m mark) before(o mark) bool { return m.position().Before(o.position()) }
+
+// place tells marks apart between which something was done that is not done
+// again: rows of a snapshot that are read again have other positions.
+func (m mark) place() string {
+	if m.streaming || m.progress == nil {
+		return m.position().String()
+	}
+	return fmt.Sprint(m.progress.Tables)
+}
+
+// reserving returns the mark with ordinals reserved up to a number, unless it
+// has more.
+func (m mark) reserving(start lsn.LSN, next uint64) mark {
+	switch {
+	case m.progress == nil:
+		m.progress = &snapshot.Progress{Start: start, NextOrdinal: next}
+	case m.progress.NextOrdinal < next:
+		p := *m.progress
+		p.NextOrdinal = next
+		m.progress = &p
+	}
+	return m
+}
 
 // snapshotted reports whether the stream may begin, or has.
 func (m mark) snapshotted() bool {

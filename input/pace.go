@@ -4,8 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
-
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
 // Pauses before reading starts again.
@@ -15,14 +13,14 @@ const (
 )
 
 // pace counts how often in a row reading has started again from the same
-// position, and slows it down.
+// place, and slows it down.
 type pace struct {
-	at    lsn.Position
+	at    string
 	times int
 }
 
-// next counts another start from a position.
-func (p *pace) next(at lsn.Position) (times int) {
+// next counts another start from a place; see [mark.place].
+func (p *pace) next(at string) (times int) {
 	if p.times > 0 && p.at != at {
 		p.times = 0
 	}

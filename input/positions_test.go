@@ -88,7 +88,7 @@ func TestMark_Order(t *testing.T) {
 	marks := []mark{
 		{},
 		{progress: &snapshot.Progress{Start: start}},
-		{progress: &snapshot.Progress{Start: start, NextOrdinal: 9}},
+		{progress: &snapshot.Progress{Start: start}, ordinal: 9},
 		mark{}.at(lsn.EndOf(start)),
 		mark{}.at(lsn.Position{Commit: lsnOf(6)}),
 		mark{}.at(lsn.Position{Commit: lsnOf(6), Change: lsnOf(6)}),

@@ -128,21 +128,19 @@ func (r *reading) saveInstances(ctx context.Context, byCommand bool, instances [
 // snapshotSink is a reading as the snapshot sees it.
 type snapshotSink struct{ r *reading }
 
-// Save implements [snapshot.Sink]. What is stored is the start and the
-// ordinals, with the tables as far as they are acknowledged: p itself may be
-// ahead of that, when it goes on behind messages that are still under way.
+// Save implements [snapshot.Sink]. Only the start and the ordinals are taken
+// from p: its tables may be ahead, when it goes on behind messages that are
+// still under way.
 func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
-	k := s.r.in.keeper
-	stored := snapshot.Progress{Start: p.Start, NextOrdinal: p.NextOrdinal}
-	if acknowledged := k.committed().progress; acknowledged != nil {
-		stored.Tables = acknowledged.Tables
-	}
-	return k.committer.Save(ctx, mark{progress: &stored})
+	return s.r.in.keeper.reserve(ctx, p)
 }
 
 // Emit implements [snapshot.Sink].
 func (s *snapshotSink) Emit(ctx context.Context, b *event.Batch, p *snapshot.Progress) error {
 	m := s.r.mark
 	m.progress = p
+	if n := len(b.Messages); n > 0 {
+		m.ordinal = b.Messages[n-1].Position.Ordinal
+	}
 	return s.r.push(ctx, item{batch: b, mark: m})
 }

@@ -41,8 +41,8 @@ func (in *input) settleRejection(ctx context.Context) error {
 	if !in.db.Usable() {
 		in.disconnect()
 	}
-	at := in.keeper.committed().position()
-	times := in.nacks.next(at)
+	committed := in.keeper.committed()
+	at, times := committed.position(), in.nacks.next(committed.place())
 	switch {
 	case times%nackAlarm == 0:
 		in.metrics.repeatedNacks.Incr(1, in.keeper.database)
@@ -62,7 +62,7 @@ func (in *input) settleLoss(ctx context.Context, err error) error {
 	if reason, _ := diagnose(err, true); reason != "" {
 		return err
 	}
-	if times := in.losses.next(in.session.tracker.HandedOver().position()); times == 1 {
+	if times := in.losses.next(in.session.tracker.HandedOver().place()); times == 1 {
 		in.log.Warnf("Reading was interrupted and starts again: %v", err)
 	}
 	return in.losses.pause(ctx)

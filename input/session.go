@@ -23,7 +23,8 @@ type session struct {
 	cancel context.CancelCauseFunc
 }
 
-// rejectedError ends a session: the output would not have a message.
+// rejectedError ends a session: the output, or a processor of batching, would
+// not have a message.
 type rejectedError struct{ err error }
 
 func (e *rejectedError) Error() string { return fmt.Sprintf("message rejected: %v", e.err) }
@@ -42,7 +43,7 @@ func (in *input) newSession(start mark) (*session, error) {
 		Extra:      in.cfg.maxQueueSize,
 		ExtraBytes: in.cfg.maxQueueBytes,
 		OnStall:    in.warnStalled,
-		OnAdvance:  in.keeper.committer.Offer,
+		OnAdvance:  in.keeper.acknowledge,
 	})
 	return s, nil
 }
