@@ -92,6 +92,9 @@ type ChangePage struct {
 	Low lsn.LSN
 	// Bytes is about what the rows take in memory.
 	Bytes int
+	// Columns stands for the types of the columns, as the page came with them:
+	// another number is another type of one.
+	Columns uint64
 
 	buffer *pageBuffer
 }
@@ -146,6 +149,7 @@ func (c *Conn) readChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) 
 
 	buffer := newPageBuffer(r.columns, q.MaxBytes)
 	var page ChangePage
+	page.Columns = rows.typesHash()
 	listed := false
 	for more := true; more && !buffer.full(); more = rows.NextResult() {
 		if rows.Width() == 1 {

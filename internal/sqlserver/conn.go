@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"strconv"
 	"time"
@@ -153,6 +154,28 @@ type Rows struct {
 
 // Width returns the number of columns of the current result.
 func (r *Rows) Width() int { return len(r.rows.Columns()) }
+
+// typeSeed makes numbers of types, which mean something in this process only.
+var typeSeed = maphash.MakeSeed()
+
+// typesHash returns a number that stands for the types of the current result's
+// columns.
+func (r *Rows) typesHash() uint64 {
+	var h maphash.Hash
+	h.SetSeed(typeSeed)
+	for i := range r.rows.Columns() {
+		length, _ := r.rows.ColumnTypeLength(i)
+		precision, scale, _ := r.rows.ColumnTypePrecisionScale(i)
+		maphash.WriteComparable(&h, columnType{r.rows.ColumnTypeDatabaseTypeName(i), length, precision, scale})
+	}
+	return h.Sum64()
+}
+
+// columnType is what the driver says of a column's type.
+type columnType struct {
+	name                     string
+	length, precision, scale int64
+}
 
 // Next reads the next row of the current result into dest. It returns false
 // at the end and on an error: see Err.

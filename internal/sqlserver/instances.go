@@ -13,10 +13,15 @@ import (
 const commandColumn = "__$command_id"
 
 // Sources: MS docs, cdc.change_tables and cdc.captured_columns, whose
-// object_id is the change table's, whatever the docs say of it.
+// object_id is the change table's, whatever the docs say of it. The change
+// table's name is NULL for a login that may not read it (MS docs, "Metadata
+// visibility configuration").
 var (
 	changeTablesStatement = `SELECT ct.object_id, ct.source_object_id, ct.capture_instance, ct.start_lsn, ct.create_date, o.name
-FROM cdc.change_tables AS ct JOIN sys.objects AS o ON o.object_id = ct.object_id ORDER BY ct.create_date, ct.object_id`
+FROM cdc.change_tables AS ct LEFT JOIN sys.objects AS o ON o.object_id = ct.object_id ORDER BY ct.create_date, ct.object_id`
+
+	hiddenStatement = `SELECT ct.capture_instance FROM cdc.change_tables AS ct
+LEFT JOIN sys.objects AS o ON o.object_id = ct.source_object_id WHERE o.object_id IS NULL ORDER BY ct.capture_instance`
 
 	capturedColumnsStatement = `SELECT object_id, column_name, column_id, column_ordinal, is_computed FROM cdc.captured_columns
 WHERE object_id IN (` + idParameters + `) ORDER BY object_id, column_ordinal`
@@ -42,10 +47,17 @@ func (c *Conn) instances(ctx context.Context, tables []*Table, sources map[int32
 		ci.StartLSN, _ = s.lsn()
 		ci.CreateDate = s.time()
 		ci.ChangeTable = s.text()
-		if byID[ci.SourceObjectID] != nil {
-			found = append(found, ci)
+		t := byID[ci.SourceObjectID]
+		switch {
+		case s.err != nil:
+			return s.err
+		case t == nil:
+			return nil
+		case ci.ChangeTable == "":
+			return hiddenChangeTable(t, ci)
 		}
-		return s.err
+		found = append(found, ci)
+		return nil
 	}, changeTablesStatement)
 	if err != nil {
 		return withGrant(err, "cdc.change_tables")
@@ -142,4 +154,39 @@ func withGrant(err error, object string) error {
 	}
 	return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
 		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", err)
+}
+
+// hiddenChangeTable is the problem of an instance whose change table the login
+// cannot see. Left out, its table would be taken for one without an instance.
+func hiddenChangeTable(t *Table, ci *CaptureInstance) error {
+	return NewProblem(ReasonPermission,
+		fmt.Sprintf("the change table of capture instance %q of table %s cannot be seen by the login", ci.Name, t.Source.ID()),
+		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", nil)
+}
+
+// HiddenTable is the problem of a table that has a capture instance, but
+// cannot be seen by the login.
+func HiddenTable(schemaName, table, instance string) error {
+	object := Quote(schemaName) + "." + Quote(table)
+	return NewProblem(ReasonPermission,
+		fmt.Sprintf("table %s of capture instance %q cannot be seen by the login", object, instance),
+		"run GRANT SELECT ON "+object+" TO the login's user", nil)
+}
+
+// HiddenInstances names the capture instances whose source table the login
+// cannot see, so that its name is not known either.
+func (c *Conn) HiddenInstances(ctx context.Context) ([]string, error) {
+	var names []string
+	err := Retry(ctx, func() error {
+		names = nil
+		return c.each(ctx, func(row []driver.Value) error {
+			s := scanner{row: row}
+			names = append(names, s.text())
+			return s.err
+		}, hiddenStatement)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for hidden tables: %w", withGrant(err, "cdc.change_tables"))
+	}
+	return names, nil
 }

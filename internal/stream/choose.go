@@ -15,14 +15,20 @@ import (
 //   - The instance read before is read on for as long as it exists, whatever
 //     stands beside it.
 //   - If it is gone, another takes its place only if that holds everything
-//     that has not been delivered; otherwise that is an [InstanceError].
+//     that has not been delivered; otherwise that is an [InstanceError]. It is
+//     one too if the position goes back, after a crash or a rejection, to where
+//     only the instance that was replaced had changes.
 //   - A table not read before begins with the newest instance that covers
 //     need, because it has the table's newest columns, else with the oldest,
 //     which covers most.
 func Choose(t *sqlserver.Table, known *InstanceIdentity, need lsn.LSN) (*sqlserver.CaptureInstance, error) {
 	if known != nil {
 		if at := slices.IndexFunc(t.Instances, known.is); at >= 0 {
-			return t.Instances[at], nil
+			ci := t.Instances[at]
+			if known.Replaced != nil && known.FirstStart.After(need) {
+				return nil, &InstanceError{Table: t.Source.ID().String(), Old: *known.Replaced, New: ci, Need: need}
+			}
+			return ci, nil
 		}
 	}
 	for _, ci := range slices.Backward(t.Instances) {
@@ -40,6 +46,35 @@ func Choose(t *sqlserver.Table, known *InstanceIdentity, need lsn.LSN) (*sqlserv
 	default:
 		return nil, &InstanceError{Table: t.Source.ID().String(), Old: *known, New: t.Instances[0], Need: need}
 	}
+}
+
+// Choice is a capture instance to read.
+type Choice struct {
+	Table    *sqlserver.Table
+	Instance *sqlserver.CaptureInstance
+	// Identity is to be stored before the first event of the instance, or the
+	// first row of a snapshot after which it is read.
+	Identity InstanceIdentity
+}
+
+// name returns the table's name, for people.
+func (c Choice) name() string { return c.Table.Source.ID().String() }
+
+// ChooseAll decides as [Choose] does which instance of each table is read; a
+// table without one is left out.
+func ChooseAll(tables []*sqlserver.Table, known []InstanceIdentity, need lsn.LSN) ([]Choice, error) {
+	var choices []Choice
+	for _, t := range tables {
+		before := identityOf(t, known)
+		ci, err := Choose(t, before, need)
+		if err != nil {
+			return nil, err
+		}
+		if ci != nil {
+			choices = append(choices, Choice{Table: t, Instance: ci, Identity: identify(t, ci, before)})
+		}
+	}
+	return choices, nil
 }
 
 // identityOf finds what is known of a table: by its instance, which a renamed

@@ -44,7 +44,7 @@ func TestChoose(t *testing.T) {
 			table.Instances = test.instances
 			var known *InstanceIdentity
 			if test.known != 0 {
-				id := identify(table, at(test.known, 10))
+				id := identify(table, at(test.known, 10), nil)
 				known = &id
 			}
 			got, err := Choose(table, known, lsnOf(test.need))

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -15,6 +16,14 @@ const (
 	ReasonPositionAhead    = "position_ahead"
 	ReasonEvent            = "event"
 )
+
+// ErrBehind is returned while the server has not reached the position, but may
+// still. After a while a [*PositionError] takes its place.
+var ErrBehind = errors.New("the server has not reached the stored position")
+
+// errAltered is a change table whose columns are not those in the catalogue as
+// it was read last.
+var errAltered = errors.New("columns of a change table were altered")
 
 var (
 	_ sqlserver.Problem = (*GapError)(nil)

@@ -42,6 +42,8 @@ type fakeServer struct {
 	fail func(statement string) error
 	// pages counts the pages read.
 	pages int
+	// columns stands for the types of every page's columns.
+	columns uint64
 }
 
 func newFakeServer() *fakeServer {
@@ -185,7 +187,7 @@ func (f *fakeServer) ReadChanges(_ context.Context, r *sqlserver.ChangeReader, q
 		}
 	}
 	slices.SortFunc(rows, func(a, b sqlserver.ChangeRow) int { return a.Position().Compare(b.Position()) })
-	page := sqlserver.ChangePage{End: true, Low: f.lows[ci.ObjectID]}
+	page := sqlserver.ChangePage{End: true, Low: f.lows[ci.ObjectID], Columns: f.columns}
 	for _, row := range rows {
 		switch {
 		case row.Commit.Before(q.From) || row.Commit.After(q.To):
@@ -268,6 +270,14 @@ func encoder(t *schema.Table) (*event.Encoder, error) {
 		TopicPrefix: "p", Tombstones: true, Modes: schema.DefaultModes(),
 		Now: func() time.Time { return epoch },
 	})
+}
+
+// countingEncoder counts the encoders made.
+func countingEncoder(made *int) func(*schema.Table) (*event.Encoder, error) {
+	return func(t *schema.Table) (*event.Encoder, error) {
+		*made++
+		return encoder(t)
+	}
 }
 
 // drain polls until nothing is left.

@@ -29,6 +29,9 @@ type tracked struct {
 	shape   *schema.Table
 	reader  *sqlserver.ChangeReader
 	encoder *event.Encoder
+	// columns stands for the types of the pages' columns; zero before the
+	// first page.
+	columns uint64
 }
 
 // name returns the table's name, for people.
@@ -47,84 +50,89 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	if err != nil {
 		return err
 	}
-	byCommand := !r.noCommand && !slices.ContainsFunc(next, func(c chosen) bool { return !c.instance.HasCommand })
+	byCommand := !r.noCommand && !slices.ContainsFunc(next, func(c Choice) bool { return !c.Instance.HasCommand })
 	return r.adopt(ctx, next, byCommand, poll.Instances)
 }
 
-// chosen is an instance to read, with its identity.
-type chosen struct {
-	id       InstanceIdentity
-	instance *sqlserver.CaptureInstance
-}
-
 // choose decides which instance of each table is read.
-func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]chosen, error) {
+func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
 	need := firstCommit(r.position)
-	var next []chosen
-	for _, t := range tables {
-		known := identityOf(t, r.known)
-		ci, err := Choose(t, known, need)
-		if err != nil {
+	next, err := ChooseAll(tables, r.known, need)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range next {
+		if err := r.checkFirst(ctx, c, need); err != nil {
 			return nil, err
 		}
-		if ci == nil {
-			continue
-		}
-		id := identify(t, ci)
-		switch {
-		case known == nil || !known.is(ci):
-			if err := r.checkNew(ctx, t, ci, need); err != nil {
-				return nil, err
-			}
-		case !known.FirstStart.IsZero():
-			id.FirstStart = known.FirstStart
-		}
-		next = append(next, chosen{id, ci})
 	}
-	r.sayDropped(tables)
-	return next, nil
+	return next, r.checkDropped(ctx, tables)
 }
 
 // cleanedAfter is how much younger than its creation an instance's start must
 // be to have been moved by a cleanup: at creation it is the newest LSN.
 const cleanedAfter = time.Minute
 
-// checkNew fails if an instance that was made after others were read, and is
-// seen for the first time, has been cleaned since. When nothing was read
-// before, the position is where a snapshot or the caller's choice put it, and
-// an instance has nothing to lose that is wanted.
-func (r *Reader) checkNew(ctx context.Context, t *sqlserver.Table, ci *sqlserver.CaptureInstance, need lsn.LSN) error {
-	if len(r.known) == 0 || !ci.StartLSN.After(need) {
+// checkFirst looks at an instance that was not read before, or whose start was
+// not known. If it begins behind the position and has been cleaned, changes are
+// lost. When nothing at all was read, nothing is missing.
+func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
+	known := identityOf(c.Table, r.known)
+	if r.position.IsZero() || known != nil && !known.FirstStart.IsZero() {
 		return nil
 	}
-	at, found, err := r.src.CommitTime(ctx, ci.StartLSN)
-	if err != nil {
-		return err
+	later := c.Instance.StartLSN.After(need)
+	if later {
+		at, found, err := r.src.CommitTime(ctx, c.Instance.StartLSN)
+		if err != nil {
+			return err
+		}
+		if found && at.Sub(c.Instance.CreateDate) > cleanedAfter {
+			return &GapError{Table: c.name(), Instance: c.Instance.Name, Need: need, Low: c.Instance.StartLSN}
+		}
 	}
-	if found && at.Sub(ci.CreateDate) > cleanedAfter {
-		return &GapError{Table: t.Source.ID().String(), Instance: ci.Name, Need: need, Low: ci.StartLSN}
+	// Without any identity it cannot be told which tables were read before.
+	if known == nil && (later || len(r.known) > 0) {
+		r.opts.Logger.Warn("reading a table that was not read before: its changes are emitted from here on, "+
+			"the rows it held before are not; to have them, start afresh with a new snapshot",
+			"table", c.name(), "instance", c.Instance.Name, "from", lowerBound(c.Instance.StartLSN, need).String())
 	}
-	r.opts.Logger.Warn("reading a capture instance enabled since; rows that the table held before are not emitted",
-		"table", t.Source.ID().String(), "instance", ci.Name, "start_lsn", ci.StartLSN.String())
 	return nil
 }
 
-// sayDropped names tables that were read and are no longer there, though they
-// are wanted: their change tables went with them.
-func (r *Reader) sayDropped(tables []*sqlserver.Table) {
+// checkDropped looks for tables that were read, are wanted and are no longer in
+// the catalogue. A dropped or renamed one took its change table with it and is
+// named. One whose instance is still listed is hidden from the login: going on
+// would pass over its changes.
+func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) error {
+	var missing []InstanceIdentity
 	for _, id := range r.known {
 		kept := slices.ContainsFunc(tables, func(t *sqlserver.Table) bool {
 			return t.ObjectID == id.SourceObjectID || t.Source.Schema == id.Schema && t.Source.Name == id.Table
 		})
 		if !kept && (r.opts.Match == nil || r.opts.Match(id.Schema, id.Table)) {
-			r.opts.Logger.Error("table was dropped or renamed; changes of it that were not read yet are lost or no longer wanted",
-				"table", id.Schema+"."+id.Table, "instance", id.Name, "position", r.position.String())
+			missing = append(missing, id)
 		}
 	}
+	if len(missing) == 0 {
+		return nil
+	}
+	lows, err := r.src.LowLSNs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range missing {
+		if _, listed := lows[id.ObjectID]; listed {
+			return sqlserver.HiddenTable(id.Schema, id.Table, id.Name)
+		}
+		r.opts.Logger.Error("table was dropped or renamed; changes of it that were not read yet are lost or no longer wanted",
+			"table", id.Schema+"."+id.Table, "instance", id.Name, "position", r.position.String())
+	}
+	return nil
 }
 
 // adopt makes a choice the present one: after this nothing can fail.
-func (r *Reader) adopt(ctx context.Context, next []chosen, byCommand bool, fingerprint sqlserver.Fingerprint) error {
+func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, fingerprint sqlserver.Fingerprint) error {
 	list := make([]*tracked, 0, len(next))
 	known := make([]InstanceIdentity, 0, len(next))
 	captures := make([]*sqlserver.CaptureInstance, 0, len(next))
@@ -134,7 +142,7 @@ func (r *Reader) adopt(ctx context.Context, next []chosen, byCommand bool, finge
 			return err
 		}
 		list = append(list, t)
-		known = append(known, c.id)
+		known = append(known, c.Identity)
 		captures = append(captures, t.reader.Instance())
 	}
 	changed := byCommand != r.byCommand || !slices.EqualFunc(known, r.known, sameIdentity)
@@ -151,25 +159,25 @@ func (r *Reader) adopt(ctx context.Context, next []chosen, byCommand bool, finge
 }
 
 // track prepares reading an instance. One that is read already keeps its
-// structure: an instance's columns do not change.
-func (r *Reader) track(c chosen, byCommand bool) (*tracked, error) {
-	at := slices.IndexFunc(r.tracked, func(t *tracked) bool { return t.id.is(c.instance) })
-	if at >= 0 {
-		t := *r.tracked[at]
-		t.id = c.id
-		if byCommand != r.byCommand {
-			t.reader = sqlserver.NewChangeReader(t.reader.Instance(), byCommand)
-		}
-		return &t, nil
+// encoder unless the capture job has altered a column of its change table,
+// which keeps its object id.
+func (r *Reader) track(c Choice, byCommand bool) (*tracked, error) {
+	t := &tracked{id: c.Identity, shape: c.Instance.Shape, reader: sqlserver.NewChangeReader(c.Instance, byCommand)}
+	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(c.Instance) })
+	if at >= 0 && sameShape(r.tracked[at].shape, t.shape) {
+		t.encoder = r.tracked[at].encoder
+		return t, nil
 	}
-	encoder, err := r.opts.Encoder(c.instance.Shape)
-	if err != nil {
-		return nil, fmt.Errorf("preparing table %s: %w", c.instance.Shape.ID(), err)
+	var err error
+	if t.encoder, err = r.opts.Encoder(t.shape); err != nil {
+		return nil, fmt.Errorf("preparing table %s: %w", t.name(), err)
 	}
-	return &tracked{
-		id: c.id, shape: c.instance.Shape, encoder: encoder,
-		reader: sqlserver.NewChangeReader(c.instance, byCommand),
-	}, nil
+	return t, nil
+}
+
+// sameShape reports whether rows of two table versions look the same.
+func sameShape(a, b *schema.Table) bool {
+	return a.ID() == b.ID() && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
 }
 
 func sameIdentity(a, b InstanceIdentity) bool {

@@ -155,6 +155,9 @@ func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
 	if len(p.commits) == 0 || p.commits[0].LSN != commit {
 		return time.Time{}, fmt.Errorf("reading changes: commit LSN %s has no row in cdc.lsn_time_mapping", commit)
 	}
+	if p.commits[0].End.IsZero() {
+		return time.Time{}, fmt.Errorf("reading changes: commit LSN %s has no time in cdc.lsn_time_mapping", commit)
+	}
 	return p.commits[0].End, nil
 }
 

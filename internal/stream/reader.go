@@ -96,6 +96,9 @@ type Reader struct {
 	position lsn.Position
 	serials  event.Serials
 	waiting  bool // said that there is no LSN yet
+	// behind is since when the server's newest LSN lies before the position;
+	// zero while it does not.
+	behind time.Time
 
 	instances
 }
@@ -118,14 +121,20 @@ func (r *Reader) State() State {
 
 // PollOnce does one pass. More reports that a limit has cut it and that the
 // next should follow at once. After an error the reader can be used again, if
-// the connection can: it goes on after the last event handed over.
+// the connection can: it goes on after the last event handed over. [ErrBehind]
+// is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	more, err = r.pollOnce(ctx)
-	if errors.Is(err, sqlserver.ErrNoCommandID) && !r.noCommand {
+	switch {
+	case errors.Is(err, sqlserver.ErrNoCommandID) && !r.noCommand:
 		// The order of the whole database falls back, and the transaction at
 		// the position is replayed in it.
 		r.opts.Logger.Warn("change rows without command id: ordering by change LSN", "position", r.position.String())
 		r.noCommand, r.loaded = true, false
+		return true, nil
+	case errors.Is(err, errAltered):
+		r.opts.Logger.Info("reading the catalogue again", "reason", err.Error())
+		r.loaded = false
 		return true, nil
 	}
 	return more, err
@@ -141,8 +150,8 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	r.waiting = false
-	if poll.Max.Before(r.position.Commit) {
-		return false, &PositionError{Saved: r.position.Commit, Max: poll.Max}
+	if err := r.checkReached(poll.Max); err != nil {
+		return false, err
 	}
 	if err := r.refresh(ctx, poll); err != nil {
 		return false, err
@@ -183,10 +192,40 @@ func bounds(poll sqlserver.Poll, limit int) (upTo lsn.LSN, cut bool) {
 }
 
 func (r *Reader) sayWaiting() {
-	if !r.waiting {
-		r.waiting = true
-		r.opts.Logger.Warn("no LSN captured yet: waiting for the capture job, which SQL Server Agent runs")
+	if r.waiting {
+		return
 	}
+	r.waiting = true
+	const text = "no LSN captured yet: waiting for the capture job, which SQL Server Agent runs"
+	if r.position.IsZero() {
+		r.opts.Logger.Warn(text)
+		return
+	}
+	r.opts.Logger.Warn(text+"; there is a stored position, so change data capture was enabled anew, or this is another database",
+		"position", r.position.String())
+}
+
+// behindGrace is how long the server may lie before the position until that is
+// taken for a mistake. A replica that lags, or a listener that has changed
+// over, catches up.
+const behindGrace = 10 * time.Second
+
+// checkReached makes sure that the server has reached the position. Until it
+// has, nothing is read.
+func (r *Reader) checkReached(newest lsn.LSN) error {
+	if !newest.Before(r.position.Commit) {
+		r.behind = time.Time{}
+		return nil
+	}
+	behind := &PositionError{Saved: r.position.Commit, Max: newest}
+	if r.behind.IsZero() {
+		r.behind = time.Now()
+		r.opts.Logger.Warn("waiting for the server to reach the stored position", "problem", behind.Error())
+	}
+	if time.Since(r.behind) >= behindGrace {
+		return behind
+	}
+	return ErrBehind
 }
 
 // checkRetention fails if an instance has lost changes that were not

@@ -258,7 +258,7 @@ func TestReader_Problems(t *testing.T) {
 		a := f.table("a")
 		return State{
 			Position: lsn.EndOf(lsnOf(20)), ByCommand: true,
-			Instances: []InstanceIdentity{identify(a, a.Instances[0])},
+			Instances: []InstanceIdentity{identify(a, a.Instances[0], nil)},
 		}
 	}
 	for name, test := range map[string]struct {
@@ -274,7 +274,6 @@ func TestReader_Problems(t *testing.T) {
 			f.tables[0].Instances = nil
 			delete(f.lows, 1001)
 		}},
-		"restored to an earlier time": {ReasonPositionAhead, func(f *fakeServer) { f.max = lsnOf(15) }},
 		"enabled and cleaned while nobody read": {ReasonRetentionGap, func(f *fakeServer) {
 			b := f.table("b")
 			b.Instances[0].StartLSN, f.lows[1002] = lsnOf(70), lsnOf(70)
@@ -433,7 +432,7 @@ func TestState_JSON(t *testing.T) {
 	a := f.table("a")
 	state := State{
 		Position:  lsn.Position{Commit: lsnOf(15), Command: 3, Change: lsnOf(11), Operation: opDelete, Ordinal: 1},
-		ByCommand: true, Instances: []InstanceIdentity{identify(a, a.Instances[0])},
+		ByCommand: true, Instances: []InstanceIdentity{identify(a, a.Instances[0], nil)},
 	}
 	text, err := json.Marshal(state)
 	require.NoError(t, err)

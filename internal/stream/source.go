@@ -123,8 +123,11 @@ func (s *source) turn(ctx context.Context) error {
 	}
 	// Cleanup moves an instance's low end first and removes rows then: if the
 	// low end has not passed the page's beginning by now, the page is whole.
-	if need := s.low; reply.page.Low.After(need) {
+	if need := s.low; reply.page.Low.After(need) && !s.tracked.id.FirstStart.IsZero() {
 		return s.gap(need, reply.page.Low)
+	}
+	if err := s.checkColumns(reply.page.Columns); err != nil {
+		return err
 	}
 	n := len(reply.page.Rows)
 	s.page.Release()
@@ -134,6 +137,18 @@ func (s *source) turn(ctx context.Context) error {
 		last := s.page.Rows[n-1].Position()
 		s.low = last.Commit
 		s.request(&last)
+	}
+	return nil
+}
+
+// checkColumns fails if the change table's columns have other types than in the
+// pages before. The capture job alters them in place, at any moment.
+func (s *source) checkColumns(columns uint64) error {
+	if s.tracked.columns == 0 {
+		s.tracked.columns = columns
+	}
+	if s.tracked.columns != columns {
+		return fmt.Errorf("reading changes of instance %q: %w", s.tracked.id.Name, errAltered)
 	}
 	return nil
 }

@@ -33,14 +33,33 @@ type InstanceIdentity struct {
 	// FirstStart is the instance's start_lsn when it was first seen. Cleanup
 	// moves the catalogue's up, so the catalogue's is no lower bound.
 	FirstStart lsn.LSN `json:"first_start"`
+	// Replaced is the instance of the table that was read before this one, and
+	// is gone: changes before FirstStart were in that alone. Identities are
+	// stored before the events in between are acknowledged, so a position may
+	// go back to those.
+	Replaced *InstanceIdentity `json:"replaced,omitempty"`
 }
 
-// identify returns the identity of an instance seen for the first time.
-func identify(t *sqlserver.Table, c *sqlserver.CaptureInstance) InstanceIdentity {
-	return InstanceIdentity{
+// identify returns the identity of an instance, given what was read of its
+// table before: nil if nothing was.
+func identify(t *sqlserver.Table, c *sqlserver.CaptureInstance, before *InstanceIdentity) InstanceIdentity {
+	id := InstanceIdentity{
 		Schema: t.Source.Schema, Table: t.Source.Name, SourceObjectID: c.SourceObjectID,
 		Name: c.Name, ObjectID: c.ObjectID, CreateDate: c.CreateDate, FirstStart: c.StartLSN,
 	}
+	switch {
+	case before == nil:
+	case before.is(c):
+		id.Replaced = before.Replaced
+		if !before.FirstStart.IsZero() {
+			id.FirstStart = before.FirstStart
+		}
+	default:
+		old := *before
+		old.Replaced = nil
+		id.Replaced = &old
+	}
+	return id
 }
 
 // is reports whether c is the instance that id stands for.

@@ -1,0 +1,244 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+// keeping returns options that store the instances and log into a buffer.
+func keeping(stored *[]InstanceIdentity) (Options, *bytes.Buffer) {
+	var log bytes.Buffer
+	return Options{
+		Encoder: encoder, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		OnInstances: func(_ context.Context, _ bool, instances []InstanceIdentity) error {
+			*stored = instances
+			return nil
+		},
+	}, &log
+}
+
+// Without stored identities nothing tells where an instance began, so one that
+// begins behind the position and is older than that was cleaned.
+func TestReader_CleanedBeforeTheFirstPass(t *testing.T) {
+	f := newFakeServer()
+	table := f.table("t")
+	f.add(table, 20, 1, 19, opInsert, 1, "lost")
+	f.add(table, 30, 1, 29, opInsert, 2, "kept")
+	f.cleanup(lsnOf(30))
+	table.Instances[0].CreateDate = epoch.AddDate(0, 0, -10)
+	sink := &fakeSink{}
+	_, err := New(f, sink, Options{Encoder: encoder}, State{Position: lsn.EndOf(lsnOf(10))}).PollOnce(t.Context())
+	var gap *GapError
+	require.ErrorAs(t, err, &gap)
+	assert.Empty(t, sink.messages)
+	assert.True(t, sink.advanced.IsZero())
+}
+
+// An instance takes the place of another when that is read to its end, but not
+// yet acknowledged: going back then finds its changes gone.
+func TestReader_ReplacedAheadOfTheAcknowledgements(t *testing.T) {
+	f := newFakeServer()
+	table := f.table("t")
+	v1 := table.Instances[0]
+	f.add(table, 20, 1, 19, opInsert, 1, "in the old one only")
+	f.add(table, 40, 1, 39, opInsert, 2, "in both")
+	v2 := f.instance(table, 2001, lsnOf(30))
+	table.Instances = []*sqlserver.CaptureInstance{v1, v2}
+	f.rows[v2.ObjectID] = f.rows[v1.ObjectID][1:]
+	var stored []InstanceIdentity
+	opts, _ := keeping(&stored)
+	sink := &fakeSink{}
+	r := New(f, sink, opts, State{Position: lsn.EndOf(lsnOf(10))})
+	drain(t, r)
+	require.Len(t, sink.messages, 2)
+
+	table.Instances = []*sqlserver.CaptureInstance{v2}
+	delete(f.rows, v1.ObjectID)
+	delete(f.lows, v1.ObjectID)
+	f.edition++
+	drain(t, r)
+	require.Equal(t, v2.ObjectID, stored[0].ObjectID)
+
+	_, err := New(f, sink, opts, State{Position: lsn.EndOf(lsnOf(10)), ByCommand: true, Instances: stored}).PollOnce(t.Context())
+	var problem *InstanceError
+	require.ErrorAs(t, err, &problem)
+	assert.Equal(t, v1.ObjectID, problem.Old.ObjectID)
+	assert.Equal(t, ReasonInstanceReplaced, problem.Reason())
+
+	t.Run("but not once it has begun", func(t *testing.T) {
+		sink := &fakeSink{}
+		drain(t, New(f, sink, opts, State{Position: lsn.EndOf(lsnOf(30)), ByCommand: true, Instances: stored}))
+		assert.Len(t, sink.messages, 1)
+	})
+}
+
+func TestReader_SaysWhatWasNotReadBefore(t *testing.T) {
+	for name, start := range map[string]int{"older than the position": 1, "enabled since": 60} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeServer()
+			f.add(f.table("a"), 50, 1, 49, opInsert, 1, "x")
+			var stored []InstanceIdentity
+			opts, log := keeping(&stored)
+			r := New(f, &fakeSink{}, opts, State{})
+			drain(t, r)
+			require.NotContains(t, log.String(), "not read before")
+
+			b := f.table("b")
+			b.Instances[0].StartLSN, f.lows[1002] = lsnOf(start), lsnOf(start)
+			f.commit(60)
+			drain(t, New(f, &fakeSink{}, opts, r.State()))
+			assert.Contains(t, log.String(), "not read before")
+			assert.Contains(t, log.String(), "table=db.dbo.b")
+			assert.NotContains(t, log.String(), "table=db.dbo.a")
+
+			log.Reset()
+			drain(t, New(f, &fakeSink{}, opts, State{Position: r.State().Position, ByCommand: true, Instances: stored}))
+			assert.NotContains(t, log.String(), "not read before", "once")
+		})
+	}
+}
+
+// A table that the login may no longer see is not one that was dropped.
+func TestReader_HiddenTable(t *testing.T) {
+	f := newFakeServer()
+	f.table("a")
+	b := f.table("b")
+	f.max = lsnOf(20)
+	sink := &fakeSink{}
+	r := New(f, sink, Options{Encoder: encoder}, State{})
+	drain(t, r)
+	f.tables = f.tables[:1]
+	f.edition++
+	f.max = lsnOf(30)
+	_, err := r.PollOnce(t.Context())
+	var problem sqlserver.Problem
+	require.ErrorAs(t, err, &problem)
+	assert.Equal(t, sqlserver.ReasonPermission, problem.Reason())
+	assert.Contains(t, err.Error(), "[dbo].[b]")
+	assert.Equal(t, lsn.EndOf(lsnOf(20)), sink.advanced)
+
+	delete(f.lows, b.Instances[0].ObjectID) // with its instance gone it was dropped
+	drain(t, r)
+	assert.Equal(t, lsn.EndOf(lsnOf(30)), sink.advanced)
+}
+
+// The capture job alters change tables in place; the fingerprint tells.
+func TestReader_AlteredColumnGetsANewEncoder(t *testing.T) {
+	f := newFakeServer()
+	a := f.table("a")
+	f.add(a, 11, 1, 10, opInsert, 1, "x")
+	made := 0
+	sink := &fakeSink{}
+	r := New(f, sink, Options{Encoder: countingEncoder(&made)}, State{})
+	drain(t, r)
+	f.edition++ // something else
+	drain(t, r)
+	require.Equal(t, 1, made)
+
+	alter(a, "v", schema.Type{Kind: schema.NVarChar, Name: "nvarchar", Length: schema.Max})
+	f.edition++
+	f.add(a, 21, 1, 20, opInsert, 2, "y")
+	drain(t, r)
+	assert.Equal(t, 2, made)
+	assert.Len(t, sink.messages, 2)
+}
+
+// Altered while a pass reads it, the rest is read in the new shape.
+func TestReader_AlteredWithinAPass(t *testing.T) {
+	f := newFakeServer()
+	a := f.table("a")
+	for i := range 4 {
+		f.add(a, 11+10*i, 1, 10+10*i, opInsert, int64(i), "x")
+	}
+	f.columns = 1
+	f.fail = func(statement string) error {
+		if f.pages == 3 && statement == "page of dbo_a" {
+			f.columns = 2
+			alter(a, "v", schema.Type{Kind: schema.NVarChar, Name: "nvarchar", Length: schema.Max})
+		}
+		return nil
+	}
+	made := 0
+	sink := &fakeSink{}
+	drain(t, New(f, sink, Options{Encoder: countingEncoder(&made), FetchSize: 1}, State{}))
+	assert.Equal(t, 2, made)
+	assert.Equal(t, plainEvents(t, f, true), summaries(sink.messages))
+}
+
+// alter gives a column of a table's instance another type.
+func alter(t *sqlserver.Table, column string, to schema.Type) {
+	ci := *t.Instances[0]
+	shape := *ci.Shape
+	shape.Columns = append([]schema.Column{}, shape.Columns...)
+	for i := range shape.Columns {
+		if shape.Columns[i].Name == column {
+			shape.Columns[i].Type = to
+		}
+	}
+	ci.Shape = &shape
+	t.Instances[0] = &ci
+}
+
+// A server that lies behind the position may be a replica that catches up.
+func TestReader_PositionAhead(t *testing.T) {
+	at := State{Position: lsn.EndOf(lsnOf(50))}
+	begin := func() (*fakeServer, *fakeSink, *Reader) {
+		f := newFakeServer()
+		f.table("a")
+		f.max = lsnOf(40)
+		sink := &fakeSink{}
+		return f, sink, New(f, sink, Options{Encoder: encoder}, at)
+	}
+	t.Run("for a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f, sink, r := begin()
+			for range 5 {
+				_, err := r.PollOnce(t.Context())
+				require.ErrorIs(t, err, ErrBehind)
+				require.True(t, sink.advanced.IsZero())
+				<-time.After(behindGrace / 6)
+			}
+			f.add(f.tables[0], 60, 1, 59, opInsert, 1, "x")
+			drain(t, r)
+			require.Len(t, sink.messages, 1)
+
+			f.max = lsnOf(40)
+			_, err := r.PollOnce(t.Context())
+			require.ErrorIs(t, err, ErrBehind, "the time begins anew")
+		})
+	})
+	t.Run("for good", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, sink, r := begin()
+			_, err := r.PollOnce(t.Context())
+			require.ErrorIs(t, err, ErrBehind)
+			<-time.After(behindGrace)
+			_, err = r.PollOnce(t.Context())
+			var problem *PositionError
+			require.ErrorAs(t, err, &problem)
+			assert.Equal(t, lsnOf(50), problem.Saved)
+			assert.True(t, sink.advanced.IsZero())
+		})
+	})
+}
+
+// A database whose change data capture was enabled anew has no LSN at first.
+func TestReader_NoLSNAlthoughThereIsAPosition(t *testing.T) {
+	f := newFakeServer()
+	f.table("a")
+	var log bytes.Buffer
+	r := New(f, &fakeSink{}, Options{Encoder: encoder, Logger: slog.New(slog.NewTextHandler(&log, nil))}, State{Position: lsn.EndOf(lsnOf(50))})
+	drain(t, r)
+	assert.Contains(t, log.String(), lsnOf(50).String())
+}
