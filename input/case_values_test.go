@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
 // values are single values and their exact JSON, in default modes.
@@ -288,10 +290,23 @@ func TestCases_RowVersionIsBytes(t *testing.T) {
 // A stored default of any kind does not disturb reading the catalogue.
 func TestCases_DefaultsOfAnyKind(t *testing.T) {
 	defaults := []struct{ sql, def string }{
-		{"datetime", "getdate()"}, {"varchar(20)", "N'O''Brien'"}, {"int", "0"}, {"int", "NULL"}, {"uniqueidentifier", "newid()"},
-		{"varchar(10)", "CONVERT(varchar(10), 'x')"}, {"bit", "1"}, {"decimal(9,2)", "100.12345"}, {"bigint", "3147483648"},
-		{"float", "1.2345e3"}, {"varbinary(4)", "0x0102"}, {"nvarchar(30)", "suser_sname()"}, {"date", "'2000-01-01'"},
-		{"money", "$1.5"}, {"varchar(20)", "'(a)'"}, {"int", "(1) + (2)"}, {"varchar(9)", "''"},
+		{"datetime", "getdate()"},
+		{"varchar(20)", "N'O''Brien'"},
+		{"int", "0"},
+		{"int", "NULL"},
+		{"uniqueidentifier", "newid()"},
+		{"varchar(10)", "CONVERT(varchar(10), 'x')"},
+		{"bit", "1"},
+		{"decimal(9,2)", "100.12345"},
+		{"bigint", "3147483648"},
+		{"float", "1.2345e3"},
+		{"varbinary(4)", "0x0102"},
+		{"nvarchar(30)", "suser_sname()"},
+		{"date", "'2000-01-01'"},
+		{"money", "$1.5"},
+		{"varchar(20)", "'(a)'"},
+		{"int", "(1) + (2)"},
+		{"varchar(9)", "''"},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		columns := make([]string, len(defaults))
@@ -309,29 +324,46 @@ func TestCases_DefaultsOfAnyKind(t *testing.T) {
 	})
 }
 
-// The source time is the server's, in UTC, whatever the zone of the server.
+// The source time is the commit's in UTC, whatever the zone of the server, whose
+// catalogue has local times.
 func TestCases_SourceTimeIsUTC(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newServer(t, customers)
-		p := startPipeline(t, server, settings{fields: "metadata_include: [ source_ts_ms ]"})
-		p.next(2)
-		<-time.After(3 * time.Hour)
-		at := time.Now()
-		change(t, server, "INSERT dbo.customers VALUES (3, N'Cem')")
-		m := p.next(1)[0]
-		var e struct {
-			Source struct {
-				Millis int64 `json:"ts_ms"`
-				Micros int64 `json:"ts_us"`
-				Nanos  int64 `json:"ts_ns"`
-			}
+	for name, zone := range map[string]*time.Location{
+		"UTC": time.UTC, "west": time.FixedZone("west", -9*3600-1800), "east": time.FixedZone("east", 14*3600),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, err := simulator.New(simulator.Options{
+					Logins: map[string]string{"sa": password}, Encryption: simulator.EncryptionUnsupported, Location: zone,
+				})
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, server.Close()) })
+				sqlExec(t, server, "CREATE DATABASE db\nGO\nUSE db\nEXEC sys.sp_cdc_enable_db\nGO\nUSE db\n"+customers)
+				p := startPipeline(t, server, settings{fields: "metadata_include: [ source_ts_ms ]"})
+				requireSourceTime(t, time.Now(), p.next(2)[0])
+				<-time.After(90*time.Second + 123*time.Millisecond)
+				at := time.Now()
+				change(t, server, "INSERT dbo.customers VALUES (3, N'Cem')")
+				requireSourceTime(t, at, p.next(1)[0])
+			})
+		})
+	}
+}
+
+// requireSourceTime compares the source time with one that a datetime can hold.
+func requireSourceTime(t *testing.T, want time.Time, m received) {
+	t.Helper()
+	var e struct {
+		Source struct {
 			Millis int64 `json:"ts_ms"`
+			Micros int64 `json:"ts_us"`
+			Nanos  int64 `json:"ts_ns"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(m.Value), &e))
-		assert.Equal(t, at.UnixMilli(), e.Source.Millis)
-		assert.Equal(t, at.UnixMilli()*1000, e.Source.Micros)
-		assert.Equal(t, at.UnixMilli()*1_000_000, e.Source.Nanos)
-		assert.Equal(t, at.UnixMilli(), m.Meta["source_ts_ms"])
-		assert.GreaterOrEqual(t, e.Millis, e.Source.Millis)
-	})
+		Millis int64 `json:"ts_ms"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(m.Value), &e))
+	require.Equal(t, want.UnixMilli(), e.Source.Millis)
+	require.Equal(t, e.Source.Millis, e.Source.Micros/1000)
+	require.Equal(t, e.Source.Micros, e.Source.Nanos/1000)
+	require.Equal(t, e.Source.Millis, m.Meta["source_ts_ms"])
+	require.GreaterOrEqual(t, e.Millis, e.Source.Millis)
 }
