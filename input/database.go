@@ -19,8 +19,10 @@ type database interface {
 	// Name is the exact name of the database.
 	Name() string
 	// Snapshot reads the rows of its tables, from the beginning or from a
-	// progress.
-	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink) error
+	// progress, in the shape of the capture instances that the stream will
+	// read. It says which before it takes its start; known are those said
+	// before.
+	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known []stream.InstanceIdentity, onInstances identitiesFunc) error
 	// Stream returns what reads its changes after a state.
 	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller
 	// Usable reports whether the connection still works.
@@ -36,6 +38,9 @@ type poller interface {
 
 // instancesFunc is told which capture instances are read from now on.
 type instancesFunc func(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error
+
+// identitiesFunc is told which capture instances will be read after a snapshot.
+type identitiesFunc func(ctx context.Context, instances []stream.InstanceIdentity) error
 
 // reasonNoTables is the reason of the problem that no table is captured.
 const reasonNoTables = "no_tables"
@@ -93,6 +98,9 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the catalogue: %w", err)
 	}
+	if err := d.checkHidden(ctx); err != nil {
+		return err
+	}
 	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
 	if len(d.tables) == 0 {
 		return d.noTables()
@@ -102,6 +110,23 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	})
 	d.warn()
 	return nil
+}
+
+// checkHidden looks for capture instances whose tables the login cannot see.
+// Where the wanted tables are listed, they may be others; else they are wanted.
+func (d *serverDatabase) checkHidden(ctx context.Context) error {
+	hidden, err := d.conn.HiddenInstances(ctx)
+	if err != nil || len(hidden) == 0 {
+		return err
+	}
+	which := fmt.Sprintf("the login cannot see the tables of the capture instances %s", strings.Join(hidden, ", "))
+	const remedy = "run GRANT SELECT ON each of these tables TO the login's user"
+	if len(d.cfg.tables.TableInclude) > 0 {
+		d.log.Warn(which + " and leaves them out; if they are wanted, " + remedy)
+		return nil
+	}
+	return sqlserver.NewProblem(sqlserver.ReasonPermission, which,
+		fmt.Sprintf("%s, or name the wanted tables in %s", remedy, fieldTableIncludeList), nil)
 }
 
 func (d *serverDatabase) noTables() error {
@@ -139,7 +164,11 @@ func (d *serverDatabase) Close() error { return d.conn.Close() }
 
 // Snapshot implements [database]. Without data it has no tables: it only finds
 // and stores the LSN at which the stream begins.
-func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink) error {
+func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known []stream.InstanceIdentity, onInstances identitiesFunc) error {
+	choices, err := d.chooseInstances(ctx, progress, known)
+	if err != nil {
+		return err
+	}
 	opts := snapshot.Options{
 		Isolation:    d.cfg.snapshotIsolation,
 		Encoder:      d.encoder,
@@ -149,12 +178,56 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		PollInterval: d.cfg.pollInterval,
 		Logger:       d.log,
 	}
-	if d.cfg.snapshotMode == snapshotInitial {
-		for _, t := range d.tables {
-			opts.Tables = append(opts.Tables, snapshot.Table{Source: t, Shape: t.Instances[len(t.Instances)-1].Shape})
+	var identities []stream.InstanceIdentity
+	for _, c := range choices {
+		identities = append(identities, c.Identity)
+		if d.cfg.snapshotMode == snapshotInitial {
+			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.Instance.Shape})
 		}
 	}
+	// From here on a cleanup, and an instance that takes another's place, are
+	// noticed: however long the snapshot takes, the stream compares what it
+	// finds with this.
+	if err := onInstances(ctx, identities); err != nil {
+		return fmt.Errorf("storing capture instances: %w", err)
+	}
 	return snapshot.New(d.conn, opts, progress).Run(ctx, sink)
+}
+
+// chooseInstances decides which capture instance of each table the stream will
+// read after the snapshot. That of a table whose rows are still to be read may
+// be a new one: changes before it are in the rows.
+func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
+	if progress != nil {
+		return d.chooseFrom(progress, known)
+	}
+	newest, err := d.conn.MaxLSN(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return stream.ChooseAll(d.tables, nil, newest.Next())
+}
+
+func (d *serverDatabase) chooseFrom(progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
+	need := progress.Position().Commit.Next()
+	var bound []stream.InstanceIdentity
+	for _, id := range known {
+		if d.cfg.snapshotMode != snapshotInitial || progress.Begun(id.Schema, id.Table) {
+			bound = append(bound, id)
+		}
+	}
+	choices, err := stream.ChooseAll(d.tables, bound, need)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range choices {
+		source := c.Table.Source
+		unknown := !slices.ContainsFunc(bound, func(id stream.InstanceIdentity) bool { return id.ObjectID == c.Instance.ObjectID })
+		if low := c.Instance.StartLSN; unknown && low.After(need) && progress.Begun(source.Schema, source.Name) {
+			return nil, &stream.GapError{Table: source.ID().String(), Instance: c.Instance.Name, Need: need, Low: low}
+		}
+	}
+	return choices, nil
 }
 
 // Stream implements [database].

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -52,17 +53,20 @@ func (in *input) read(db database, s *session, from mark) *reading {
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
 	if !r.mark.snapshotted() {
-		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}); err != nil {
+		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.in.keeper.instances, r.saveIdentities); err != nil {
 			return err
 		}
 	}
 	poller := db.Stream(r.mark.start(r.in.keeper.instances), r, r.saveInstances)
 	for {
 		more, err := poller.PollOnce(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, stream.ErrBehind): // neither a success nor a failure yet
+		case err != nil:
 			return err
+		default:
+			r.succeeded()
 		}
-		r.succeeded()
 		if more {
 			continue
 		}
@@ -117,11 +121,19 @@ func (r *reading) push(ctx context.Context, i item) error {
 // saveInstances stores the capture instances before the first event that was
 // read with them.
 func (r *reading) saveInstances(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error {
+	if err := r.saveIdentities(ctx, instances); err != nil {
+		return err
+	}
+	r.mark.state.ByCommand = byCommand
+	return nil
+}
+
+// saveIdentities stores the capture instances.
+func (r *reading) saveIdentities(ctx context.Context, instances []stream.InstanceIdentity) error {
 	if err := r.in.keeper.positions.saveInstances(ctx, instances); err != nil {
 		return err
 	}
 	r.in.keeper.instances = instances
-	r.mark.state.ByCommand = byCommand
 	return nil
 }
 

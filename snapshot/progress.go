@@ -36,6 +36,13 @@ type TableProgress struct {
 // Position returns where the stream begins once the snapshot is done.
 func (p *Progress) Position() lsn.Position { return lsn.EndOf(p.Start) }
 
+// Begun reports whether rows of a table are acknowledged that will not be read
+// again.
+func (p *Progress) Begun(schema, table string) bool {
+	t := p.Tables[tableKey(schema, table)]
+	return t.Done || len(t.After) > 0
+}
+
 // clone returns a copy that may be changed.
 func (p *Progress) clone() *Progress {
 	next := *p
@@ -48,7 +55,11 @@ func (p *Progress) clone() *Progress {
 
 // key is a table's name among the tables of a progress.
 func (t Table) key() string {
-	return sqlserver.Quote(t.Source.Source.Schema) + "." + sqlserver.Quote(t.Source.Source.Name)
+	return tableKey(t.Source.Source.Schema, t.Source.Source.Name)
+}
+
+func tableKey(schema, table string) string {
+	return sqlserver.Quote(schema) + "." + sqlserver.Quote(table)
 }
 
 // blank is the progress of a table of which nothing has been read.
