@@ -306,7 +306,7 @@ func TestEncode_OutOfRange(t *testing.T) {
 		v    driver.Value
 		want []string
 	}{
-		{"one tick too late", dateTime2(7), utc("2262-04-11 23:47:16.8547759"), []string{"2262-04-11 23:47:16.8547759", "time_precision_mode", "isostring"}},
+		{"one tick too late", dateTime2(7), utc("2262-04-11 23:47:16.8547759"), []string{"2262-04-11 23:47:16.8547759", "time_precision_mode", "datetime2(6)"}},
 		{"one tick too early", dateTime2(7), utc("1677-09-21 00:12:43.1452241"), []string{"1677-09-21 00:12:43.1452241", "time_precision_mode"}},
 		{"the last moment", dateTime2(7), utc("9999-12-31 23:59:59.9999999"), []string{`"v"`, "db.dbo.t", "9999-12-31 23:59:59.9999999"}},
 		{"decimal with a finer scale", decimalType(6, 2), []byte("1.234"), []string{"more decimals"}},

@@ -134,7 +134,7 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 	})
 	if err != nil {
 		return sqlserver.NewProblem(reasonEvent, fmt.Sprintf("a row of %s cannot become an event", encoder.Table().ID()),
-			"correct the row, or choose modes that can write the value", err)
+			"correct the row or its column's type, or leave the table out", err)
 	}
 	e.ordinal++
 	if held.last {

@@ -139,5 +139,5 @@ func (e *EventError) Reason() string { return ReasonEvent }
 
 // Remedy implements [sqlserver.Problem].
 func (e *EventError) Remedy() string {
-	return "correct the row, or choose modes that can write the value"
+	return "correct the column's type, which the change table follows, or leave the table out"
 }
