@@ -19,6 +19,7 @@ import (
 
 	configexamples "github.com/sqlserver-cdc/benthos-sqlserver-cdc/config_examples"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
 // inventorySQL makes the database of the quickstart.
@@ -123,10 +124,8 @@ type dataDirs struct {
 func prepareData(data string, reset bool) (dataDirs, error) {
 	dirs := dataDirs{server: filepath.Join(data, "server"), offsets: filepath.Join(data, "offsets")}
 	if reset {
-		for _, dir := range []string{dirs.server, dirs.offsets} {
-			if err := os.RemoveAll(dir); err != nil {
-				return dirs, fmt.Errorf("resetting: %w", err)
-			}
+		if err := dirs.reset(); err != nil {
+			return dirs, fmt.Errorf("resetting: %w", err)
 		}
 	}
 	if entries, err := os.ReadDir(dirs.offsets); err == nil && len(entries) > 0 {
@@ -139,6 +138,24 @@ func prepareData(data string, reset bool) (dataDirs, error) {
 		return dirs, fmt.Errorf("making the data folder: %w", err)
 	}
 	return dirs, nil
+}
+
+// reset removes the folders, unless a server is using its own: that takes a
+// lock, which removing the folder would break. A folder that cannot be opened
+// for another reason has nothing to keep.
+func (d dataDirs) reset() error {
+	if _, err := os.Stat(d.server); err == nil {
+		server, err := simulator.New(simulator.Options{Dir: d.server})
+		if errors.Is(err, storage.ErrDirInUse) {
+			return fmt.Errorf("%w; stop the quickstart that uses it first", err)
+		}
+		if err == nil {
+			if err := server.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(os.RemoveAll(d.server), os.RemoveAll(d.offsets))
 }
 
 func greet(log io.Writer, address net.Addr, dirs dataDirs) {

@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
 func TestPrepareData(t *testing.T) {
@@ -35,6 +38,47 @@ func TestPrepareData(t *testing.T) {
 	assert.False(t, dirs.resumed)
 	assert.NoFileExists(t, position)
 	assert.FileExists(t, own, "only what the quickstart made is removed")
+}
+
+// A quickstart that runs keeps its folder.
+func TestPrepareData_ResetWhileInUse(t *testing.T) {
+	data := t.TempDir()
+	dirs, err := prepareData(data, false)
+	require.NoError(t, err)
+	position := filepath.Join(dirs.offsets, "position")
+	require.NoError(t, os.WriteFile(position, nil, 0o600))
+	server, err := simulator.New(simulator.Options{Dir: dirs.server})
+	require.NoError(t, err)
+
+	_, err = prepareData(data, true)
+	require.ErrorIs(t, err, storage.ErrDirInUse)
+	assert.DirExists(t, dirs.server)
+	assert.FileExists(t, position)
+
+	require.NoError(t, server.Close())
+	_, err = prepareData(data, true)
+	require.NoError(t, err)
+	assert.NoDirExists(t, dirs.server)
+	assert.NoFileExists(t, position)
+}
+
+// A folder that no server can read any more is what a reset is for.
+func TestPrepareData_ResetOfADamagedServer(t *testing.T) {
+	data := t.TempDir()
+	dirs, err := prepareData(data, false)
+	require.NoError(t, err)
+	server, err := simulator.New(simulator.Options{Dir: dirs.server})
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+	files, err := filepath.Glob(filepath.Join(dirs.server, "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(file, []byte("damaged"), 0o600))
+	}
+	_, err = prepareData(data, true)
+	require.NoError(t, err)
+	assert.NoDirExists(t, dirs.server)
 }
 
 func TestRunAll_FirstToEndCancelsTheOthers(t *testing.T) {

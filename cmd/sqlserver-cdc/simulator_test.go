@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/urfave/cli/v2"
+)
+
+// TestSimulatorPage holds docs/simulator.md to the command: its table of
+// options, and its example.
+func TestSimulatorPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/simulator.md")
+	require.NoError(t, err)
+	listed := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `--([a-z]+)` \\| (`([^`]*)`|none) \\|").FindAllStringSubmatch(string(text), -1) {
+		listed[m[1]] = m[3]
+	}
+	want := map[string]string{}
+	for _, flag := range simulatorCommand().Flags {
+		f, ok := flag.(*cli.StringFlag)
+		require.True(t, ok)
+		want[f.Name] = f.Value
+	}
+	assert.Equal(t, want, listed)
+
+	example := regexp.MustCompile("(?s)```sql\n(.*?)```").FindSubmatch(text)
+	require.NotNil(t, example)
+	dir := t.TempDir()
+	script := filepath.Join(dir, "inventory.sql")
+	require.NoError(t, os.WriteFile(script, example[1], 0o600))
+	err = runSimulator(t.Context(), simulatorOptions{
+		data: filepath.Join(dir, "server"), init: script, password: "p",
+		exec: "USE inventory\nIF NOT EXISTS (SELECT 1 FROM sys.tables WHERE name = N'customers' AND is_tracked_by_cdc = 1) THROW 50000, N'no capture', 1",
+	}, os.Stderr)
+	assert.NoError(t, err)
+}
