@@ -44,7 +44,7 @@ var (
 	}
 	identitiesDocument = document{
 		".instances",
-		"streaming goes on from its position, but a capture instance that was replaced meanwhile, and the changes lost with it, are not noticed",
+		"streaming goes on from its position, and changes lost with a capture instance that was replaced meanwhile are no error any more",
 	}
 )
 
