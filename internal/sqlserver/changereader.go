@@ -34,6 +34,12 @@ type ChangeReader struct {
 // NewChangeReader prepares reading a change table in the order of its clustered
 // index: commit LSN, command id, change LSN, operation; without command ids if
 // byCommand is false.
+//
+// A change table that has command ids and is read without them, because another
+// one lacks them, has an index that does not give this order: the server sorts
+// what remains of the range for every page, so the cost of a range grows with
+// the square of its rows. It is right, and slow, until all instances have the
+// column.
 func NewChangeReader(ci *CaptureInstance, byCommand bool) *ChangeReader {
 	r := &ChangeReader{instance: ci, byCommand: byCommand, columns: changeMeta + len(ci.Shape.Columns)}
 	list := []string{"[__$start_lsn]", "[__$seqval]", "[__$operation]", "[__$update_mask]", "[__$command_id]"}

@@ -50,8 +50,25 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	if err != nil {
 		return err
 	}
-	byCommand := !r.noCommand && !slices.ContainsFunc(next, func(c Choice) bool { return !c.Instance.HasCommand })
-	return r.adopt(ctx, next, byCommand, poll.Instances)
+	return r.adopt(ctx, next, r.orderOf(next), poll.Instances)
+}
+
+// orderOf reports whether changes can be ordered by command id: for that, the
+// change tables of all instances must have them.
+func (r *Reader) orderOf(next []Choice) (byCommand bool) {
+	if r.noCommand {
+		return false
+	}
+	without := slices.IndexFunc(next, func(c Choice) bool { return !c.Instance.HasCommand })
+	if without < 0 {
+		return true
+	}
+	if with := slices.ContainsFunc(next, func(c Choice) bool { return c.Instance.HasCommand }); with && (r.byCommand || !r.loaded) {
+		r.opts.Logger.Warn("ordering by change LSN, because a change table has no __$command_id; "+
+			"large transactions are slow to read from those that have it: make the instance anew with sys.sp_cdc_enable_table",
+			"table", next[without].name(), "instance", next[without].Instance.Name)
+	}
+	return false
 }
 
 // choose decides which instance of each table is read.

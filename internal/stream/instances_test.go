@@ -242,3 +242,21 @@ func TestReader_NoLSNAlthoughThereIsAPosition(t *testing.T) {
 	drain(t, r)
 	assert.Contains(t, log.String(), lsnOf(50).String())
 }
+
+// Where only some change tables have command ids, reading is slow, and said to
+// be.
+func TestReader_SaysWhichInstanceLacksCommandIDs(t *testing.T) {
+	f := newFakeServer()
+	f.table("a")
+	f.table("b").Instances[0].HasCommand = false
+	f.max = lsnOf(5)
+	var stored []InstanceIdentity
+	opts, log := keeping(&stored)
+	r := New(f, &fakeSink{}, opts, State{})
+	drain(t, r)
+	assert.Contains(t, log.String(), "instance=dbo_b")
+	log.Reset()
+	f.edition++
+	drain(t, r)
+	assert.Empty(t, log.String(), "once")
+}

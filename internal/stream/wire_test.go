@@ -147,3 +147,28 @@ func TestStream_ReenabledInstance(t *testing.T) {
 	require.ErrorAs(t, err, &problem)
 	assert.Equal(t, stream.ReasonInstanceReplaced, problem.Reason())
 }
+
+// The capture job alters change tables in place: rows before and after come
+// with all their digits.
+func TestStream_AlteredColumn(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY, at datetime2(3) NULL);\n"+
+		"EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL;")
+	s.Change(t, "INSERT dbo.t VALUES (1, '2024-01-01T00:00:00.123');")
+	out := &sink{}
+	r := stream.New(s.Connect(t), out, stream.Options{Encoder: encoder, FetchSize: 1}, stream.State{})
+	poll := func() {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			more, err = r.PollOnce(t.Context())
+			require.NoError(t, err)
+		}
+	}
+	poll()
+	s.Change(t, "ALTER TABLE dbo.t ALTER COLUMN at datetime2(7) NULL;")
+	s.Change(t, "INSERT dbo.t VALUES (2, '2024-01-01T00:00:00.1234567');")
+	poll()
+	require.Len(t, out.messages, 2)
+	assert.Contains(t, string(out.messages[0].Value), `"at":1704067200123}`)
+	assert.Contains(t, string(out.messages[1].Value), `"at":1704067200123456700}`)
+}
