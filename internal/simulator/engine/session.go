@@ -57,6 +57,14 @@ type Session struct {
 	running       atomic.Pointer[context.CancelCauseFunc]
 	busy          sync.Mutex
 	lastStatement atomic.Pointer[string]
+	// outside is what other sessions see of this one.
+	outside atomic.Pointer[sessionState]
+}
+
+// sessionState is a session's state as its last call left it.
+type sessionState struct {
+	transactions int64
+	isolation    storage.Isolation
 }
 
 // settings are what SET changes and a reset restores.
@@ -172,6 +180,7 @@ func (s *Session) begin(ctx context.Context) (context.Context, func()) {
 	default:
 	}
 	return ctx, func() {
+		s.outside.Store(&sessionState{transactions: int64(s.tranCount()), isolation: s.isolation})
 		s.running.Store(nil)
 		cancel(nil)
 		s.busy.Unlock()

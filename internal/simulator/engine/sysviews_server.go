@@ -93,14 +93,17 @@ func (in *Instance) registerServerViews() {
 				if s != x.s && !all {
 					continue
 				}
-				status, count, level := "sleeping", value{}, value{}
+				status, state := "sleeping", s.outside.Load()
 				if s.running.Load() != nil {
 					status = "running"
 				}
-				if s == x.s {
-					count, level = integer(int64(s.tranCount())), integer(isolationNumber(s.isolation))
+				switch {
+				case s == x.s:
+					state = &sessionState{transactions: int64(s.tranCount()), isolation: s.isolation}
+				case state == nil: // it has made no call yet
+					state = &sessionState{isolation: storage.ReadCommitted}
 				}
-				if err := emit([]value{integer(int64(s.spid)), x.dateTime(s.since), textOrNull(s.from.Host), text(s.from.App), text(s.login.Name), text(s.login.Name), text(status), integer(int64(s.currentDB().id)), boolean(true), count, {}, level}); err != nil {
+				if err := emit([]value{integer(int64(s.spid)), x.dateTime(s.since), textOrNull(s.from.Host), text(s.from.App), text(s.login.Name), text(s.login.Name), text(status), integer(int64(s.currentDB().id)), boolean(true), integer(state.transactions), {}, integer(isolationNumber(state.isolation))}); err != nil {
 					return err
 				}
 			}
