@@ -158,3 +158,33 @@ func TestStream_ServerBehindThePosition(t *testing.T) {
 		assert.NotContains(t, p.logs.String(), "Going on:")
 	})
 }
+
+// A second instance takes the place of the first as soon as that is read to its
+// end. If the output has not taken all of that, and the process dies, what it
+// has not taken is gone with the first instance.
+func TestRestart_InstanceReplacedAheadOfTheOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, pagedTables+enable("dbo", "a"))
+		kept, output := newStore(), newGate(1)
+		fields := "snapshot_mode: no_data\nmax_batch_size: 1"
+		p := startPipeline(t, server, settings{fields: fields, store: kept, output: output.write})
+		<-time.After(time.Minute)
+		change(t, server, "INSERT dbo.a VALUES (11, 0)")
+		change(t, server, "INSERT dbo.a VALUES (12, 0)") // only in the first instance
+		change(t, server, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'a', @role_name = NULL, @capture_instance = N'second'")
+		change(t, server, "INSERT dbo.a VALUES (13, 0)")
+		output.wait(t, p)
+		<-time.After(time.Minute)
+		change(t, server, "EXEC sys.sp_cdc_disable_table N'dbo', N'a', N'dbo_a'")
+		<-time.After(time.Minute)
+		left := kept.copyOf()
+		stored := string(left.values["server1.db.instances.a"]) + string(left.values["server1.db.instances.b"])
+		require.Contains(t, stored, `"second"`, "it is read, and known to be")
+		p.stop()
+
+		p = startPipeline(t, server, settings{fields: fields, store: left})
+		defer p.stop()
+		p.logged("(instance_replaced)")
+		assert.Empty(t, p.rest())
+	})
+}
