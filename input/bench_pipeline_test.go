@@ -22,6 +22,8 @@ type benchSource struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	store  *store
 	fields string
+	// settle, if set, is called after the last message, before the end.
+	settle func()
 }
 
 // counter is the drop output with a count.
@@ -50,14 +52,14 @@ func runBench(tb testing.TB, source benchSource, messages int) {
 	tb.Helper()
 	env := service.NewEnvironment()
 	require.NoError(tb, input.Register(env, input.WithDialer(source.dial)))
-	runCounted(tb, env, source.store, inputYAML(source.fields), messages)
+	runCounted(tb, env, source, inputYAML(source.fields), messages)
 }
 
 // runCounted runs a stream from any input.
-func runCounted(tb testing.TB, env *service.Environment, s *store, inputYAML string, messages int) {
+func runCounted(tb testing.TB, env *service.Environment, source benchSource, inputYAML string, messages int) {
 	tb.Helper()
 	require.NoError(tb, env.RegisterCache("test_store", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.Cache, error) {
-		return s, nil
+		return source.store, nil
 	}))
 	count := newCounter(messages)
 	require.NoError(tb, env.RegisterBatchOutput("count", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
@@ -80,6 +82,9 @@ func runCounted(tb testing.TB, env *service.Environment, s *store, inputYAML str
 		require.Fail(tb, "the stream has ended", "%v; log:\n%s", err, log)
 	case <-time.After(2 * time.Minute):
 		require.Fail(tb, "messages are missing", "%d of %d; log:\n%s", count.left.Load(), messages, log)
+	}
+	if source.settle != nil {
+		source.settle()
 	}
 	require.NoError(tb, stream.StopWithin(20*time.Second))
 	require.NoError(tb, <-ended)
@@ -120,5 +125,5 @@ func runCeiling(tb testing.TB, messages, payload, batch int) {
 	require.NoError(tb, env.RegisterBatchInput("ceiling", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
 		return &ceiling{payload: make([]byte, payload), messages: messages, batch: batch}, nil
 	}))
-	runCounted(tb, env, newStore(), "ceiling: {}", messages)
+	runCounted(tb, env, benchSource{store: newStore()}, "ceiling: {}", messages)
 }

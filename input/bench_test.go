@@ -3,7 +3,6 @@ package input_test
 import (
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 
@@ -137,6 +136,6 @@ func BenchmarkMemory(b *testing.B) {
 	c.report(b, r.events)
 	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
 	if peak > memoryBound {
-		b.Error(fmt.Sprintf("the heap grew to %d MiB", peak>>20))
+		b.Errorf("the heap grew to %d MiB", peak>>20)
 	}
 }

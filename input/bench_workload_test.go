@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -145,14 +146,23 @@ func (w *benchWorkload) begin(tb testing.TB) {
 func (w *benchWorkload) record(tb testing.TB) *benchTape {
 	tb.Helper()
 	recorder := tape.NewRecorder(w.server)
-	runBench(tb, benchSource{dial: recorder.DialContext, store: w.store.copyOf()}, w.events)
+	runBench(tb, benchSource{dial: recorder.DialContext, store: w.store.copyOf(), settle: func() { restOf(recorder) }}, w.events)
 	t, err := recorder.Tape()
 	require.NoError(tb, err)
-	file, err := os.CreateTemp("", "tape")
+	file, err := os.CreateTemp(tb.TempDir(), "tape")
 	require.NoError(tb, err)
 	require.NoError(tb, os.Remove(file.Name()))
 	require.NoError(tb, t.Spool(file))
 	return &benchTape{tape: t, store: w.store.copyOf(), events: w.events}
+}
+
+// restOf waits until the client rests between two polls, so that ending it
+// cuts no answer: a tape cannot play that.
+func restOf(recorder *tape.Recorder) {
+	const rest = 100 * time.Millisecond
+	for before := -1; recorder.Requests() != before; <-time.After(rest) {
+		before = recorder.Requests()
+	}
 }
 
 // run streams the workload from its server.

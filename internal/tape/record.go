@@ -41,6 +41,19 @@ func (r *Recorder) DialContext(ctx context.Context, network, address string) (ne
 	return recorded, nil
 }
 
+// Requests returns the number of requests so far.
+func (r *Recorder) Requests() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, conn := range r.conns {
+		conn.mu.Lock()
+		n += len(conn.exchanges)
+		conn.mu.Unlock()
+	}
+	return n
+}
+
 // Tape returns what has been recorded so far. The client must be at rest.
 func (r *Recorder) Tape() (*Tape, error) {
 	r.mu.Lock()

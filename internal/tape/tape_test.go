@@ -82,6 +82,7 @@ func record(t *testing.T) *tape.Tape {
 	require.Equal(t, "page 1", ask(t, conn, request(1, "page", 1), 6))
 	require.Equal(t, "page 2", ask(t, conn, request(2, "page", 1), 6))
 	require.Equal(t, "idle", ask(t, conn, request(3, "poll", 1), 4))
+	require.Equal(t, 4, recorder.Requests())
 	recorded, err := recorder.Tape()
 	require.NoError(t, err)
 	return recorded
