@@ -28,7 +28,7 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 	if errors.As(err, &problem) {
 		return problem.Reason(), err
 	}
-	text, remedy := "", ""
+	var text, remedy string
 	switch sqlserver.Classify(err) {
 	case sqlserver.ClassLogin:
 		if connectedBefore {

@@ -136,17 +136,6 @@ func (s *store) copyOf() *store {
 	return c
 }
 
-// text returns everything that is stored.
-func (s *store) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var b strings.Builder
-	for k, v := range s.values {
-		fmt.Fprintf(&b, "%s: %s\n", k, v)
-	}
-	return b.String()
-}
-
 func (s *store) Get(_ context.Context, key string) ([]byte, error) {
 	s.mu.Lock()
 	value, ok := s.values[key]

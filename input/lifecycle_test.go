@@ -30,7 +30,6 @@ func TestInput_CloseFromEveryState(t *testing.T) {
 		name   string
 		fields string
 		server func() *fakeServer
-		cache  func(*memoryCache)
 		enter  func(t *testing.T, in *input)
 		want   time.Duration
 	}

@@ -56,6 +56,7 @@ func (r *recorder) metric(name string) int64 {
 
 // Enabled, Handle, WithAttrs and WithGroup implement slog.Handler.
 func (r *recorder) Enabled(context.Context, slog.Level) bool { return true }
+
 func (r *recorder) Handle(_ context.Context, rec slog.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

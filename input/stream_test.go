@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -46,9 +47,7 @@ func startStream(t *testing.T, f *fakeServer, cache *memoryCache, fields string,
 // stop stops the stream within a time and returns how Run ended.
 func (s *testStream) stop(t *testing.T, within time.Duration) error {
 	t.Helper()
-	err := s.stream.StopWithin(within)
-	<-s.ended
-	return err
+	return errors.Join(s.stream.StopWithin(within), <-s.ended)
 }
 
 // collector gathers the messages of a stream until it has seen all and then
