@@ -172,6 +172,16 @@ func TestCases_TwoNamesOfOneTopic(t *testing.T) {
 	})
 }
 
+func TestCases_SharedTopicIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.[a b] (id int NOT NULL PRIMARY KEY)\nCREATE TABLE dbo.[a_b] (id int NOT NULL PRIMARY KEY)\nINSERT dbo.[a b] VALUES (1)\n"+
+			enableAs("dbo", "a b", "i1")+"\n"+enableAs("dbo", "a_b", "i2"))
+		p := startPipeline(t, server, settings{})
+		p.next(1)
+		assert.Regexp(t, `Tables \S*a[ _]b\S* and \S*a[ _]b\S* share the topic server1\.db\.dbo\.a_b`, strings.ReplaceAll(p.logs.String(), "a b", "a_b"))
+	})
+}
+
 // Include and exclude lists see the plain schema.table and match it as a whole.
 func TestCases_ListsMatchPlainNamesAsAWhole(t *testing.T) {
 	for _, c := range []struct {

@@ -151,6 +151,21 @@ func (d *serverDatabase) warn() {
 	for _, pattern := range d.filter.Unmatched(ids) {
 		d.notices.warn("", fmt.Sprintf("No table with a capture instance matches %q of %s", pattern, fieldTableIncludeList))
 	}
+	d.warnSharedTopics(ids)
+}
+
+// warnSharedTopics names the tables that differ only in characters which topics
+// do not allow: a consumer of topics alone cannot tell their rows apart.
+func (d *serverDatabase) warnSharedTopics(tables []schema.TableID) {
+	first := make(map[string]schema.TableID, len(tables))
+	for _, t := range tables {
+		topic := event.DataTopic(d.cfg.topicPrefix, d.name, t.Schema, t.Name)
+		if other, shared := first[topic]; shared {
+			d.notices.warn(t.String(), fmt.Sprintf("Tables %s and %s share the topic %s; the metadata database_schema and table tell them apart", other, t, topic))
+			continue
+		}
+		first[topic] = t
+	}
 }
 
 // Name implements [database].
