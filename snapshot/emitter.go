@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -32,7 +33,8 @@ type emitter struct {
 
 	ordinal uint64 // of the next row
 	batch   *event.Batch
-	held    *heldRow
+	held    *heldRow // nil, or next
+	next    heldRow
 }
 
 // heldRow is a row whose marker is not known yet.
@@ -82,14 +84,20 @@ func (e *emitter) drain(ctx context.Context, chunks <-chan chunk) error {
 
 // take emits a chunk's rows but for the last.
 func (e *emitter) take(ctx context.Context, c chunk) error {
-	for i, row := range c.rows {
+	for i, row := range c.page.Rows {
 		if err := e.release(ctx, false); err != nil {
 			return err
 		}
-		e.held = &heldRow{table: c.table, first: c.first && i == 0, at: c.at, reader: c.reader, row: row}
+		e.next = heldRow{table: c.table, first: c.first && i == 0, at: c.at, reader: c.reader, row: row}
+		e.held = &e.next
 	}
+	if e.held != nil {
+		e.held.row = slices.Clone(e.held.row) // the page is given back
+	}
+	end := c.page.End
+	c.page.Release()
 	switch {
-	case !c.end:
+	case !end:
 	case e.held != nil && e.held.table == c.table:
 		e.held.last = true
 	default:

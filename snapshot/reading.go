@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,14 +11,13 @@ import (
 )
 
 // chunk is what the reading half hands to the emitting half: rows of a table,
-// in order, or its end.
+// in order, or its end. The page is the emitting half's then.
 type chunk struct {
 	table  int // index into Options.Tables
 	reader *sqlserver.TableReader
 	at     time.Time // the server's clock when the table was begun
 	first  bool      // the rows begin the table
-	rows   [][]driver.Value
-	end    bool // no rows of the table follow
+	page   sqlserver.RowPage
 }
 
 // reading reads the tables one page ahead of what is being emitted.
@@ -106,21 +104,21 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 	if err := r.limitLocks(ctx, r.opts.LockTimeout); err != nil {
 		return err
 	}
-	for !c.end {
-		page, err := r.page(ctx, c.reader, after)
-		if err != nil {
+	for end := false; !end; {
+		if c.page, err = r.page(ctx, c.reader, after); err != nil {
 			return err
 		}
-		c.rows, c.end = page.Rows, page.End
-		if n := len(page.Rows); n > 0 {
-			if after, err = c.reader.Key(page.Rows[n-1]); err != nil {
+		n := len(c.page.Rows)
+		end = c.page.End
+		if n > 0 {
+			if after, err = c.reader.Key(c.page.Rows[n-1]); err != nil {
 				return err
 			}
 		}
 		if err := r.send(ctx, c); err != nil {
 			return err
 		}
-		c.first = c.first && len(page.Rows) == 0
+		c.first = c.first && n == 0
 	}
 	return nil
 }
@@ -178,14 +176,15 @@ func (r *reading) scan(ctx context.Context, c chunk) error {
 	err := r.retry(ctx, func() error {
 		sent := false
 		err := r.src.ScanRows(ctx, c.reader, r.opts.FetchSize, r.pageBytes(), func(page sqlserver.RowPage) error {
-			c.rows, c.end = page.Rows, page.End
+			c.page = page
+			n := len(page.Rows)
 			select {
 			case r.chunks <- c:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 			sent = true
-			c.first = c.first && len(page.Rows) == 0
+			c.first = c.first && n == 0
 			return nil
 		})
 		if sent {

@@ -158,11 +158,23 @@ func (r *TableReader) Key(row []driver.Value) ([]string, error) {
 	return key, nil
 }
 
-// RowPage is a run of rows. Their values may be kept.
+// RowPage is a run of rows. A reader that is done with one should release it:
+// the next pages are read into its memory.
 type RowPage struct {
 	Rows [][]driver.Value
 	// End reports that no rows come after the page.
 	End bool
+
+	buffer *pageBuffer
+}
+
+// Release gives back the memory of the rows, which must not be used any more.
+// The values, one by one, may be kept.
+func (p *RowPage) Release() {
+	if p.buffer != nil {
+		p.buffer.release()
+	}
+	*p = RowPage{}
 }
 
 // ReadRows reads the page after a key, or the first page if there is none. A
@@ -197,7 +209,7 @@ func (c *Conn) ReadRows(ctx context.Context, r *TableReader, after []string, lim
 	if err := rows.Close(); err != nil {
 		return RowPage{}, fmt.Errorf("reading page: %w", r.explain(err))
 	}
-	return RowPage{Rows: page.slices(), End: !cut && page.count < limit}, nil
+	return RowPage{Rows: page.slices(), End: !cut && page.count < limit, buffer: page}, nil
 }
 
 // ScanRows reads a whole table in one statement, in no order, and calls f with
@@ -224,7 +236,7 @@ func (c *Conn) ScanRows(ctx context.Context, r *TableReader, limit, maxBytes int
 				return fmt.Errorf("scanning table: %w", r.explain(err))
 			}
 		}
-		if err := f(RowPage{Rows: page.slices(), End: end}); err != nil {
+		if err := f(RowPage{Rows: page.slices(), End: end, buffer: page}); err != nil {
 			return err
 		}
 	}
