@@ -62,19 +62,29 @@ func TestBadConfig_AtTheServer(t *testing.T) {
 		says                 []string
 		cure                 string
 	}{
-		{name: "no table matches", before: customers, fields: "table_include_list: [ 'dbo\\.orders' ]",
+		{
+			name: "no table matches", before: customers, fields: "table_include_list: [ 'dbo\\.orders' ]",
 			says: []string{"nothing to capture", "orders", "sp_cdc_enable_table"},
-			cure: "USE db\nCREATE TABLE dbo.orders (id int NOT NULL PRIMARY KEY)\nINSERT dbo.orders VALUES (1), (2)\n" + enable("dbo", "orders")},
-		{name: "no captured table", before: "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n",
-			says: []string{"nothing to capture", "sp_cdc_enable_table"}, cure: "USE db\n" + enable("dbo", "t")},
-		{name: "wrong password", before: customers, fields: "password: 'wr0ng-P@ss'",
-			says: []string{"the server refuses the login", "Login failed for user 'sa'"}, cure: "ALTER LOGIN sa WITH PASSWORD = 'wr0ng-P@ss'"},
-		{name: "unknown database", before: customers, fields: "database_names: [ other ]",
+			cure: "USE db\nCREATE TABLE dbo.orders (id int NOT NULL PRIMARY KEY)\nINSERT dbo.orders VALUES (1), (2)\n" + enable("dbo", "orders"),
+		},
+		{
+			name: "no captured table", before: "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n",
+			says: []string{"nothing to capture", "sp_cdc_enable_table"}, cure: "USE db\n" + enable("dbo", "t"),
+		},
+		{
+			name: "wrong password", before: customers, fields: "password: 'wr0ng-P@ss'",
+			says: []string{"the server refuses the login", "Login failed for user 'sa'"}, cure: "ALTER LOGIN sa WITH PASSWORD = 'wr0ng-P@ss'",
+		},
+		{
+			name: "unknown database", before: customers, fields: "database_names: [ other ]",
 			says: []string{"the server refuses the login or the database", "other"},
-			cure: "CREATE DATABASE other\nGO\nUSE other\nEXEC sys.sp_cdc_enable_db\nCREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n" + enable("dbo", "t")},
-		{name: "no change data capture", before: "", fields: "database_names: [ plain ]",
+			cure: "CREATE DATABASE other\nGO\nUSE other\nEXEC sys.sp_cdc_enable_db\nCREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n" + enable("dbo", "t"),
+		},
+		{
+			name: "no change data capture", before: "", fields: "database_names: [ plain ]",
 			says: []string{"change data capture is off", "sp_cdc_enable_db"},
-			cure: "USE plain\nEXEC sys.sp_cdc_enable_db\nCREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n" + enable("dbo", "t")},
+			cure: "USE plain\nEXEC sys.sp_cdc_enable_db\nCREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n" + enable("dbo", "t"),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -160,8 +160,10 @@ func openTransactions(t *testing.T, server *simulator.Server) int {
 func TestOutputFailure_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, historyTables+enable("dbo", "a")+enable("dbo", "b"))
-		p := startPipeline(t, server, settings{fields: "snapshot_mode: no_data\nmax_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 2",
-			output: func(context.Context, []received) error { <-time.After(20 * time.Second); return nil }})
+		p := startPipeline(t, server, settings{
+			fields: "snapshot_mode: no_data\nmax_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 2",
+			output: func(context.Context, []received) error { <-time.After(20 * time.Second); return nil },
+		})
 		<-time.After(5 * time.Second)
 		change(t, server, history)
 		<-time.After(20 * time.Minute)

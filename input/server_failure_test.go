@@ -171,8 +171,10 @@ func TestServerFailure_SnapshotIsolationOff(t *testing.T) {
 func TestServerFailure_SnapshotIsolationTurnedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, customers)
-		off := server.Control(simulator.Fault{On: "select from dbo.customers", Keep: true,
-			Do: simulator.Fail(3952, 16, 1, "Snapshot isolation transaction failed accessing database 'db' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.")})
+		off := server.Control(simulator.Fault{
+			On: "select from dbo.customers", Keep: true,
+			Do: simulator.Fail(3952, 16, 1, "Snapshot isolation transaction failed accessing database 'db' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation."),
+		})
 		p := startPipeline(t, server, settings{})
 		p.quiet()
 		require.Contains(t, p.logs.String(), "ALLOW_SNAPSHOT_ISOLATION")
