@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// waitLimit bounds waiting for a line of a process.
+// waitLimit bounds waiting for a line of a process, or for its end.
 const waitLimit = 60 * time.Second
 
 // process is a running sqlserver-cdc.
@@ -61,7 +61,7 @@ func startProcess(t *testing.T, args ...string) *process {
 func startSlow(t *testing.T, reads int, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, reads: reads, exited: make(chan struct{}), grown: make(chan struct{}, 1), dying: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
 	p.cmd.Env = append(os.Environ(), runMainVariable+"=1")
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
@@ -126,11 +126,11 @@ func (p *process) kill() {
 }
 
 // exit waits for the end of the process and returns its code.
-func (p *process) exit(within time.Duration) int {
+func (p *process) exit() int {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(within):
+	case <-time.After(waitLimit):
 		require.Fail(p.t, "the process does not end", "it printed:\n%s", strings.Join(p.output(), "\n"))
 	}
 	return p.code
@@ -157,7 +157,7 @@ func startSimulator(t *testing.T, data, listen string) (p *process, port int) {
 func simulatorExec(t *testing.T, data, script string) {
 	t.Helper()
 	p := startProcess(t, "simulator", "--data", data, "--exec", script)
-	require.Zero(t, p.exit(waitLimit), "%s", strings.Join(p.output(), "\n"))
+	require.Zero(t, p.exit(), "%s", strings.Join(p.output(), "\n"))
 }
 
 // event is a line that the pipeline prints.
@@ -290,11 +290,11 @@ func TestProcess_KillAndGoOn(t *testing.T) {
 
 	// A signal ends it in time, with success and with everything saved.
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	require.Zero(t, p.exit(waitLimit))
+	require.Zero(t, p.exit())
 	p = startProcess(t, "run", file)
 	simulatorLine(t, p)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	require.Zero(t, p.exit(waitLimit))
+	require.Zero(t, p.exit())
 	require.Empty(t, events(p.output()))
 }
 
@@ -331,7 +331,7 @@ func TestProcess_FatalStop(t *testing.T) {
 	simulatorExec(t, data, processTables)
 	_, port := startSimulator(t, data, "127.0.0.1:0")
 	p := startProcess(t, "run", pipelineFile(t, dir, port, "on_fatal: stop\n    table_include_list: [ 'dbo\\.none' ]"))
-	require.Equal(t, codeFatal, p.exit(waitLimit))
+	require.Equal(t, codeFatal, p.exit())
 	require.Contains(t, strings.Join(p.output(), "\n"), "sp_cdc_enable_table")
 	require.NotContains(t, strings.Join(p.output(), "\n"), simulatorPassword)
 }
