@@ -91,11 +91,12 @@ func (p *pageBuffer) slices() [][]driver.Value {
 	return out
 }
 
-// release gives back the blocks, which nobody may use any more.
+// release gives back the blocks, which nobody may use any more. All are
+// cleared, so that such a use shows in small pages too.
 func (p *pageBuffer) release() {
 	for _, b := range p.blocks {
+		clear(b)
 		if len(b) == blockValues {
-			clear(b)
 			blocks.Put(&b)
 		}
 	}
