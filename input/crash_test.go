@@ -90,8 +90,9 @@ func (r *crashRun) run() {
 	for !slices.ContainsFunc(undisturbed.rest(), func(m received) bool { return strings.Contains(m.Key, last) }) {
 		<-undisturbed.signal
 	}
-	r.compare(undisturbed.rest(), r.chaos.delivered)
-	require.Equal(r.t, tablesOf(r.snapshot()), tablesOf(r.chaos.delivered), "the tables rebuilt from the events")
+	delivered := r.chaos.all()
+	r.compare(undisturbed.rest(), delivered)
+	require.Equal(r.t, tablesOf(r.snapshot()), tablesOf(delivered), "the tables rebuilt from the events")
 }
 
 func (r *crashRun) change(script string) { change(r.t, r.server, script) }
@@ -328,6 +329,13 @@ func (c *chaos) reject(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rejects = n
+}
+
+// all returns what was delivered, by all streams.
+func (c *chaos) all() []received {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.delivered)
 }
 
 func (c *chaos) has(key string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,6 +36,9 @@ type rejecting struct {
 }
 
 func (r *rejecting) write(_ context.Context, batch []received) error {
+	// Benthos passes acknowledgements on from goroutines of their own: without a
+	// pause one could come after the rejection that follows it, and not count.
+	<-time.After(100 * time.Millisecond)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range batch {
@@ -47,6 +49,15 @@ func (r *rejecting) write(_ context.Context, batch []received) error {
 		}
 	}
 	return nil
+}
+
+// take returns what was offered since the last call.
+func (r *rejecting) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	offered := r.offered
+	r.offered = nil
+	return offered
 }
 
 func (r *rejecting) heal() {
@@ -66,8 +77,9 @@ func TestOutputFailure_Rejections(t *testing.T) {
 				assert.Equal(t, []string{`{"id":11}`, `{"id":12}`, `{"id":13}`}, keysOf(last))
 				assert.Equal(t, times/10, countLines(p, "times in a row"), "an error each ten times")
 				assert.Equal(t, 1, countLines(p, "Reading again from the last acknowledged position"))
-				assert.Equal(t, times+1, countKeys(r.offered, `{"id":12}`))
-				assert.Equal(t, 1, countKeys(r.offered, `{"id":11}`), "what was acknowledged is not repeated")
+				offered := r.take()
+				assert.Equal(t, times+1, countKeys(offered, `{"id":12}`))
+				assert.Equal(t, 1, countKeys(offered, `{"id":11}`), "what was acknowledged is not repeated")
 			})
 		})
 	}
@@ -82,11 +94,10 @@ func TestOutputFailure_RejectedForEver(t *testing.T) {
 		p, server := threeRows(t, settings{output: r.write, store: s})
 		<-time.After(30 * time.Minute)
 		p.stop()
-		r.offered = nil
+		r.take()
 		p = startPipeline(t, server, settings{fields: "snapshot_mode: no_data\nmax_batch_size: 1", output: r.write, store: s})
 		<-time.After(time.Minute)
-		require.NotEmpty(t, r.offered)
-		require.Equal(t, `{"id":12}`, r.offered[0])
+		require.Equal(t, `{"id":12}`, r.take()[0])
 		r.heal()
 		<-time.After(time.Minute)
 		require.Equal(t, []string{`{"id":12}`, `{"id":13}`}, keysOf(lastDeliveries(p.rest())))
@@ -201,6 +212,11 @@ func keysOf(messages []received) []string {
 	return keys
 }
 
-func countKeys(keys []string, key string) int {
-	return strings.Count("\n"+strings.Join(keys, "\n\n")+"\n", "\n"+key+"\n")
+func countKeys(keys []string, key string) (n int) {
+	for _, k := range keys {
+		if k == key {
+			n++
+		}
+	}
+	return n
 }

@@ -106,16 +106,6 @@ func (c *Committer[T]) Save(ctx context.Context, mark T) error {
 	}
 }
 
-// Newest returns the greatest mark offered, saved or not.
-func (c *Committer[T]) Newest() (mark T, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.newest == nil {
-		return mark, false
-	}
-	return *c.newest, true
-}
-
 // Close saves the newest mark if it is not saved yet, trying again until ctx
 // ends, and stops the committer. It returns an error if the mark could not be
 // saved: the messages since the one saved before will be delivered again. A
