@@ -27,24 +27,26 @@ var storedDocuments = map[string]string{
 func storedMark() (mark, []stream.InstanceIdentity) {
 	change := lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x58, 0, 3}
 	commit := lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x58, 0, 5}
-	return mark{
-			progress: &snapshot.Progress{
-				Start: lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x50, 0, 1}, NextOrdinal: 1 << 40, Done: true,
-				Tables: map[string]snapshot.TableProgress{
-					"[dbo].[t]": {Done: true, ObjectID: 1},
-					"[dbo].[u]": {ObjectID: 2, Key: "id int", After: []string{"7"}},
-				},
+	m := mark{
+		progress: &snapshot.Progress{
+			Start: lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x50, 0, 1}, NextOrdinal: 1 << 40, Done: true,
+			Tables: map[string]snapshot.TableProgress{
+				"[dbo].[t]": {Done: true, ObjectID: 1},
+				"[dbo].[u]": {ObjectID: 2, Key: "id int", After: []string{"7"}},
 			},
-			streaming: true,
-			state: stream.State{
-				Position:  lsn.Position{Commit: commit, Command: 1, Change: change, Operation: 2, Ordinal: 1},
-				ByCommand: true,
-			},
-		}, []stream.InstanceIdentity{{
-			Schema: "dbo", Table: "t", SourceObjectID: 1, Name: "dbo_t", ObjectID: 5,
-			CreateDate: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC),
-			FirstStart: lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0, 0, 1},
-		}}
+		},
+		streaming: true,
+		state: stream.State{
+			Position:  lsn.Position{Commit: commit, Command: 1, Change: change, Operation: 2, Ordinal: 1},
+			ByCommand: true,
+		},
+	}
+	instances := []stream.InstanceIdentity{{
+		Schema: "dbo", Table: "t", SourceObjectID: 1, Name: "dbo_t", ObjectID: 5,
+		CreateDate: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC),
+		FirstStart: lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0, 0, 1},
+	}}
+	return m, instances
 }
 
 func TestPositions_LoadsReleasedDocuments(t *testing.T) {
