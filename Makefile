@@ -47,7 +47,7 @@ golden: ## rewrite the golden event scripts; read the diff before committing it
 	$(GO) test ./input -run Golden -rewrite
 
 bench: ## the figures of docs/performance.md
-	$(GO) test ./input -run '^$$' -bench . -benchtime 3x -timeout 20m
+	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m
 
 check: lint race fuzz-smoke examples quickstart-smoke cross
 

@@ -9,6 +9,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/measure"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/tape"
 )
 
@@ -27,18 +28,18 @@ const benchPayload = 620
 func benchmark(b *testing.B, recording *recording) {
 	r := recording.get(b)
 	b.Run("driver", func(b *testing.B) {
-		var c cost
+		var c measure.Cost
 		for b.Loop() {
-			c.measure(func() { drainTape(b, r) })
+			c.Measure(func() { drainTape(b, r) })
 		}
-		c.report(b, r.events)
+		c.Report(b, r.events)
 	})
 	b.Run("ceiling", func(b *testing.B) {
-		var c cost
+		var c measure.Cost
 		for b.Loop() {
-			c.measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
+			c.Measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
 		}
-		c.report(b, r.events)
+		c.Report(b, r.events)
 	})
 	for _, v := range []struct{ name, fields string }{
 		{"plain", ""}, {"schemas", "schemas_enable: true"}, {"structured", "structured: true"},
@@ -56,15 +57,15 @@ func benchmark(b *testing.B, recording *recording) {
 
 // benchmarkRatios measures f beside the driver and the ceiling.
 func benchmarkRatios(b *testing.B, r *benchTape, f func()) {
-	var c, bare, top cost
+	var c, bare, top measure.Cost
 	for b.Loop() {
-		bare.measure(func() { drainTape(b, r) })
-		c.measure(f)
-		top.measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
+		bare.Measure(func() { drainTape(b, r) })
+		c.Measure(f)
+		top.Measure(func() { runCeiling(b, r.events, benchPayload, 2048) })
 	}
-	c.report(b, r.events)
-	c.reportRatio(b, &bare, "driver")
-	c.reportRatio(b, &top, "ceiling")
+	c.Report(b, r.events)
+	c.ReportRatio(b, &bare, "driver")
+	c.ReportRatio(b, &top, "ceiling")
 }
 
 // drainTape reads every row of a tape with the driver and forgets it.
@@ -125,15 +126,15 @@ const memoryBound = 256 << 20
 func BenchmarkMemory(b *testing.B) {
 	r := memoryWorkload.get(b)
 	var (
-		c    cost
+		c    measure.Cost
 		peak uint64
 	)
 	for b.Loop() {
-		c.measure(func() {
-			peak = max(peak, peakHeap(func() { r.run(b, "") }))
+		c.Measure(func() {
+			peak = max(peak, measure.PeakHeap(func() { r.run(b, "") }))
 		})
 	}
-	c.report(b, r.events)
+	c.Report(b, r.events)
 	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
 	if peak > memoryBound {
 		b.Errorf("the heap grew to %d MiB", peak>>20)

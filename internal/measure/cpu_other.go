@@ -1,6 +1,6 @@
 //go:build !unix
 
-package input_test
+package measure
 
 import (
 	"runtime/metrics"
