@@ -15,6 +15,11 @@ import (
 // batchBytes ends a batch of large events before it has its number.
 const batchBytes = 4 << 20
 
+// firstPage is the greatest number of rows of a pass's first page. Pages double
+// from there, so that in a pass of a few thousand rows too, most are decoded
+// while others are encoded, and the first event does not wait for all.
+const firstPage = 1000
+
 // pass reads the changes of a range of transactions and emits their events.
 type pass struct {
 	*Reader
@@ -51,7 +56,7 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 		sources[i] = &source{
 			tracked: t, fetch: fetch, low: lowerBound(t.id.FirstStart, p.from), to: p.to,
 			// Two pages of each source are held: one read, one ahead.
-			share: max(1, p.opts.MaxBytes/(2*len(changed))), limit: p.opts.FetchSize,
+			share: max(1, p.opts.MaxBytes/(2*len(changed))), limit: min(p.opts.FetchSize, firstPage),
 			reply: make(chan fetched, 1),
 		}
 		sources[i].request(nil)
