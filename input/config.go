@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,9 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	return c, c.validate()
 }
 
+// validTopicPrefix is Debezium's rule: what Kafka allows in a topic's name.
+var validTopicPrefix = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
 // validate checks values that the types of the fields do not rule out.
 func (c config) validate() error {
 	server, err := sqlserver.NewServer(c.server)
@@ -104,8 +108,8 @@ func (c config) validate() error {
 	if _, err := schema.NewFilter(c.tables); err != nil {
 		return err
 	}
-	if strings.TrimSpace(c.topicPrefix) == "" {
-		return fmt.Errorf("field %s: must not be empty", fieldTopicPrefix)
+	if !validTopicPrefix.MatchString(c.topicPrefix) {
+		return fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", fieldTopicPrefix, c.topicPrefix)
 	}
 	if strings.TrimSpace(c.cache) == "" {
 		return fmt.Errorf("field %s: must name a cache resource", fieldCheckpointCache)

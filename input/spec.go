@@ -76,6 +76,9 @@ root = [
   if !this.exists("connection_string") && !this.exists("host") {
     "host: required unless connection_string is set"
   },
+  if !this.exists("connection_string") && this.exists("host") && (!this.exists("database_names") || this.database_names == []) {
+    "database_names: required unless connection_string names a database"
+  },
   if $given.exists("table_include_list") && $given.exists("table_exclude_list") {
     "table_exclude_list: cannot be combined with table_include_list; keep one of them"
   },
@@ -96,7 +99,9 @@ root = if ["missing closing", "missing argument to repetition operator", "unexpe
   [ "invalid regular expression %q".format(this) ]
 }`
 	lintNames = `root = if this.type() == "array" && this.length() > 1 { [ "one database for each input in this version: keep one name" ] } else if this == "" { [ "a database name must not be empty" ] }`
-	lintMeta  = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
+	// Debezium's rule for topic.prefix.
+	lintTopicPrefix = `root = if !this.re_match("^[A-Za-z0-9_.-]+$") { [ "invalid topic_prefix %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
+	lintMeta        = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
 		`["`+strings.Join(optionalMetadata, `", "`)+`"]`, strings.Join(optionalMetadata, ", "))
 )
 
@@ -170,7 +175,7 @@ func eventFields() []*service.ConfigField {
 		service.NewStringField(fieldTopicPrefix).
 			Description("The logical name of the server: the first part of every topic name, and a part of the key under which the position is kept. Changing it starts afresh.").
 			Example("server1").
-			LintRule(`root = if this.trim() == "" { [ "must not be empty" ] }`),
+			LintRule(lintTopicPrefix),
 		service.NewBoolField(fieldSchemasEnable).
 			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
 			Default(false),

@@ -29,7 +29,7 @@ func lint(t *testing.T, yaml string) []string {
 
 func TestSpec_Lint(t *testing.T) {
 	const required = "  topic_prefix: server1\n  checkpoint_cache: offsets\n"
-	const server = "  host: h\n"
+	const server = "  host: h\n  database_names: [db]\n"
 	tests := []struct {
 		name string
 		yaml string // fields of the input, indented by two
@@ -40,6 +40,8 @@ func TestSpec_Lint(t *testing.T) {
 		{"no server", required, "host: required unless connection_string is set"},
 		{"both forms", "  connection_string: sqlserver://h\n" + server + required, "connection_string: cannot be combined with host"},
 		{"no topic prefix", server + "  checkpoint_cache: offsets\n", "topic_prefix"},
+		{"prefix Kafka refuses", server + "  topic_prefix: 'a b/c'\n  checkpoint_cache: offsets\n", `invalid topic_prefix "a b/c"`},
+		{"no database", "  host: h\n" + required, "database_names: required unless connection_string names a database"},
 		{"no cache", server + "  topic_prefix: p\n", "checkpoint_cache"},
 		{"unknown field", server + required + "  table_includelist: []\n", "table_includelist"},
 		{"both lists", server + required + "  table_include_list: [a]\n  table_exclude_list: [b]\n", "cannot be combined with table_include_list"},
