@@ -270,6 +270,50 @@ func TestCases_TimestampsOutsideNanosecondsStop(t *testing.T) {
 	}
 }
 
+// The remedy of the error above works, on the change that caused it.
+func TestCases_ISOStringsHoldEveryTimestamp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := newStore()
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v7 datetime2(7))\n"+enable("dbo", "t"))
+		p := startPipeline(t, server, settings{store: kept})
+		p.settled()
+		change(t, server, "INSERT dbo.t VALUES (1, '9999-12-31T23:59:59.9999999')")
+		p.quiet()
+		p.stop()
+
+		p = startPipeline(t, server, settings{store: kept, fields: "time_precision_mode: isostring"})
+		p.want(`c dbo.t {"id":1,"v7":"9999-12-31T23:59:59.9999999Z"}`)
+		p.stop()
+		p = startPipeline(t, server, settings{fields: "time_precision_mode: isostring"})
+		p.want(`r dbo.t {"id":1,"v7":"9999-12-31T23:59:59.9999999Z"}`)
+	})
+}
+
+// Modes change both phases alike.
+func TestCases_Modes(t *testing.T) {
+	for fields, want := range map[string]string{
+		"time_precision_mode: adaptive_time_microseconds": `{"id":1,"n":"AJY=","b":"q80=","t":37425680000}`,
+		"time_precision_mode: connect":                    `{"id":1,"n":"AJY=","b":"q80=","t":37425680}`,
+		"time_precision_mode: microseconds":               `{"id":1,"n":"AJY=","b":"q80=","t":37425680000}`,
+		"time_precision_mode: nanoseconds":                `{"id":1,"n":"AJY=","b":"q80=","t":37425680000000}`,
+		"decimal_handling_mode: string":                   `{"id":1,"n":"1.50","b":"q80=","t":37425680}`,
+		"decimal_handling_mode: double":                   `{"id":1,"n":1.5,"b":"q80=","t":37425680}`,
+		"binary_handling_mode: base64":                    `{"id":1,"n":"AJY=","b":"q80=","t":37425680}`,
+		"binary_handling_mode: hex":                       `{"id":1,"n":"AJY=","b":"abcd","t":37425680}`,
+	} {
+		t.Run(fields, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, n decimal(9,2), b varbinary(9), t time(2))\n"+
+					enable("dbo", "t")+"INSERT dbo.t VALUES (1, 1.5, 0xabcd, '10:23:45.68')")
+				p := startPipeline(t, server, settings{fields: fields})
+				p.want(`r dbo.t ` + want)
+				change(t, server, "DELETE dbo.t")
+				p.want(`d dbo.t `+want, `tombstone dbo.t {"id":1}`)
+			})
+		})
+	}
+}
+
 // rowversion is eight bytes that every update renews, not a time.
 func TestCases_RowVersionIsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

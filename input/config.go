@@ -30,6 +30,7 @@ type config struct {
 	tombstones                  bool
 	metadata                    []string // of optionalMetadata
 	structured                  bool
+	modes                       schema.Modes
 	snapshotMode                string
 	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
@@ -57,6 +58,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
+		modes:                    r.modes(),
 		snapshotMode:             r.string(fieldSnapshotMode),
 		snapshotIsolation:        snapshot.Isolation(r.string(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
@@ -124,6 +126,9 @@ func (c config) validate() error {
 		options      []string
 	}{
 		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite}},
+		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
+		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},
+		{fieldBinaryHandlingMode, string(c.modes.Binary), modeNames(schema.BinaryModes)},
 		{fieldSnapshotMode, c.snapshotMode, []string{snapshotInitial, snapshotNoData}},
 		{fieldSnapshotIsolationMode, string(c.snapshotIsolation), []string{string(snapshot.IsolationAuto), string(snapshot.IsolationSnapshot), string(snapshot.IsolationReadCommitted)}},
 	} {
@@ -228,6 +233,23 @@ func (r *reader) server() sqlserver.Config {
 		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
 	}
 	return c
+}
+
+func (r *reader) modes() schema.Modes {
+	m := schema.DefaultModes()
+	m.Time = schema.TimeMode(r.string(fieldTimePrecisionMode))
+	m.Decimal = schema.DecimalMode(r.string(fieldDecimalHandlingMode))
+	m.Binary = schema.BinaryMode(r.string(fieldBinaryHandlingMode))
+	return m
+}
+
+// modeNames returns modes as text.
+func modeNames[M ~string](modes []M) []string {
+	names := make([]string, len(modes))
+	for i, m := range modes {
+		names[i] = string(m)
+	}
+	return names
 }
 
 func (r *reader) batching() service.BatchPolicy {

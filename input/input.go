@@ -12,7 +12,6 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 const (
@@ -100,7 +99,7 @@ func (in *input) eventOptions() event.Options {
 		ValueSchemas: in.cfg.valueSchemas,
 		Tombstones:   in.cfg.tombstones,
 		Structured:   in.cfg.structured,
-		Modes:        schema.DefaultModes(),
+		Modes:        in.cfg.modes,
 		OnNull:       in.warnNull,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -193,6 +194,31 @@ func eventFields() []*service.ConfigField {
 			Default([]any{}).Advanced().
 			Example([]string{metaCommitLSN, metaSchema}).
 			LintRule(lintMeta),
+		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
+			string(schema.TimeAdaptive):                 "As the column: milliseconds, microseconds or nanoseconds. A `datetime2(7)` outside 1677 to 2262 does not fit and is an error.",
+			string(schema.TimeAdaptiveTimeMicroseconds): "The same, but `time` columns in microseconds.",
+			string(schema.TimeConnect):                  "Kafka Connect's types, in milliseconds: digits beyond are cut off.",
+			string(schema.TimeISOString):                "ISO 8601 text with all digits; holds every date.",
+			string(schema.TimeMicroseconds):             "Microseconds: the seventh digit is cut off; holds every date.",
+			string(schema.TimeNanoseconds):              "Nanoseconds; dates outside 1677 to 2262 do not fit and are an error.",
+		}).
+			Description("How dates and times are written. `datetimeoffset` is ISO 8601 text in every mode.").
+			Default(string(schema.TimeAdaptive)).Advanced(),
+		service.NewStringAnnotatedEnumField(fieldDecimalHandlingMode, map[string]string{
+			string(schema.DecimalPrecise): "Exact, as Kafka Connect's Decimal: base64 of the unscaled number.",
+			string(schema.DecimalString):  "Exact, as text.",
+			string(schema.DecimalDouble):  "A JSON number. It loses digits beyond the fifteenth or so.",
+		}).
+			Description("How `decimal`, `numeric`, `money` and `smallmoney` are written.").
+			Default(string(schema.DecimalPrecise)).Advanced(),
+		service.NewStringAnnotatedEnumField(fieldBinaryHandlingMode, map[string]string{
+			string(schema.BinaryBytes):         "Bytes, which JSON shows in base64.",
+			string(schema.BinaryBase64):        "Text in base64: the same JSON, another schema.",
+			string(schema.BinaryBase64URLSafe): "Text in the URL-safe alphabet of base64.",
+			string(schema.BinaryHex):           "Text in lower-case hexadecimal digits.",
+		}).
+			Description("How `binary`, `varbinary`, `image`, `rowversion` and the CLR types are written.").
+			Default(string(schema.BinaryBytes)).Advanced(),
 		service.NewBoolField(fieldStructured).
 			Description("Whether values are handed over parsed instead of as JSON text. Pipelines that begin with a mapping save the parsing; pipelines that only route are faster without.").
 			Default(false).Advanced(),

@@ -171,7 +171,7 @@ func epochNanos(v driver.Value) (int64, error) {
 		seconds > maxNanoSecond || seconds == maxNanoSecond && nanos > maxNanoRest {
 		return 0, &rangeError{
 			reason: "is outside the range of nanoseconds in 64 bits (1677-09-21 to 2262-04-11)",
-			remedy: "declare the column datetime2(6), which is written in microseconds; choosing the unit (time_precision_mode) is planned",
+			remedy: "set time_precision_mode to isostring or microseconds, which hold every date, or declare the column datetime2(6)",
 		}
 	}
 	if seconds < 0 {

@@ -13,6 +13,9 @@ const (
 	TimeNanoseconds              TimeMode = "nanoseconds"
 )
 
+// TimeModes are all of them, the default first.
+var TimeModes = []TimeMode{TimeAdaptive, TimeAdaptiveTimeMicroseconds, TimeConnect, TimeISOString, TimeMicroseconds, TimeNanoseconds}
+
 // DecimalMode chooses the form of exact numbers, with Debezium's names.
 type DecimalMode string
 
@@ -22,6 +25,9 @@ const (
 	DecimalString  DecimalMode = "string"
 	DecimalDouble  DecimalMode = "double"
 )
+
+// DecimalModes are all of them, the default first.
+var DecimalModes = []DecimalMode{DecimalPrecise, DecimalString, DecimalDouble}
 
 // BinaryMode chooses the form of binary values, with Debezium's names.
 type BinaryMode string
@@ -33,6 +39,9 @@ const (
 	BinaryBase64URLSafe BinaryMode = "base64-url-safe"
 	BinaryHex           BinaryMode = "hex"
 )
+
+// BinaryModes are all of them, the default first.
+var BinaryModes = []BinaryMode{BinaryBytes, BinaryBase64, BinaryBase64URLSafe, BinaryHex}
 
 // Modes are the choices that decide how values are written.
 type Modes struct {
