@@ -135,7 +135,8 @@ One of {{ range $i, $o := .Options }}{{ if $i }}, {{ end }}` + "`{{ $o }}`" + `{
 {{ end }}{{ if .ExamplesMarshalled }}
 ` + "```yaml" + `
 {{ range .ExamplesMarshalled }}{{ . }}{{ end }}` + "```" + `
-{{ end }}{{ end }}`))
+{{ end }}{{ end }}
+{{ .Footnotes }}`))
 
 // TestFieldsPage keeps docs/fields.md equal to the specification; -rewrite
 // writes it.

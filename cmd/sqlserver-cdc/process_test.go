@@ -160,16 +160,16 @@ func simulatorExec(t *testing.T, data, script string) {
 	require.Zero(t, p.exit(), "%s", strings.Join(p.output(), "\n"))
 }
 
-// event is a line that the pipeline prints.
-type event struct {
+// printed is a line that the pipeline prints.
+type printed struct {
 	Op, Position string
 	ID           int
 }
 
 // events returns what a pipeline has printed.
-func events(lines []string) (out []event) {
+func events(lines []string) (out []printed) {
 	for _, line := range lines {
-		var e event
+		var e printed
 		if json.Unmarshal([]byte(line), &e) == nil && e.Position != "" {
 			out = append(out, e)
 		}
@@ -260,7 +260,7 @@ func TestProcess_KillAndGoOn(t *testing.T) {
 	server.kill()
 	simulatorExec(t, data, "USE db\nINSERT dbo.t VALUES (3001, N'a'), (3002, N'b')\nDELETE dbo.t WHERE id <= 2")
 	server, _ = startSimulator(t, data, "127.0.0.1:"+strconv.Itoa(port))
-	changes := func(lines []string) (out []event) {
+	changes := func(lines []string) (out []printed) {
 		for _, e := range events(lines) {
 			if e.Op != "r" {
 				out = append(out, e)

@@ -1,9 +1,14 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+)
 
 // buildVersion returns the version and the date of this binary: the module's
-// version when it was installed as a module, else the commit.
+// version when it was installed as a module, else the version that events carry
+// and the commit.
 func buildVersion() (version, built string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -19,7 +24,7 @@ func describeBuild(info *debug.BuildInfo) (version, built string) {
 	}
 	version, built = info.Main.Version, settings["vcs.time"]
 	if version == "" || version == "(devel)" {
-		version = "devel"
+		version = event.Version + "-devel"
 		if revision := settings["vcs.revision"]; revision != "" {
 			version += "-" + revision[:min(12, len(revision))]
 		}

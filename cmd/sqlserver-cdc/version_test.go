@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 )
 
 func TestDescribeBuild(t *testing.T) {
@@ -21,9 +23,9 @@ func TestDescribeBuild(t *testing.T) {
 		wantVer, wantD string
 	}{
 		{"installed", "v1.2.3", nil, "v1.2.3", "unknown"},
-		{"built in a clone", "(devel)", settings("vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-30T00:00:00Z"), "devel-0123456789ab", "2026-11-30T00:00:00Z"},
-		{"changed", "", settings("vcs.revision", "01234", "vcs.modified", "true"), "devel-01234-modified", "unknown"},
-		{"nothing known", "", nil, "devel", "unknown"},
+		{"built in a clone", "(devel)", settings("vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-30T00:00:00Z"), event.Version + "-devel-0123456789ab", "2026-11-30T00:00:00Z"},
+		{"changed", "", settings("vcs.revision", "01234", "vcs.modified", "true"), event.Version + "-devel-01234-modified", "unknown"},
+		{"nothing known", "", nil, event.Version + "-devel", "unknown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func NewStore(cache Cache, key string, opts StoreOptions) *Store {
 func (s *Store) Probe(ctx context.Context) error {
 	want := []byte("probe " + s.owner)
 	if err := s.cache.Set(ctx, s.probe, want); err != nil {
-		return fmt.Errorf("writing key %q to the checkpoint cache: %w", s.probe, err)
+		return fmt.Errorf("writing key %q to the checkpoint cache, which must be writable before anything is read (a file cache needs its folder): %w", s.probe, err)
 	}
 	got, err := s.cache.Get(ctx, s.probe)
 	if err != nil {
