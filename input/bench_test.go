@@ -119,7 +119,7 @@ func drainAnswer(tb testing.TB, conn driver.Conn) error {
 
 // memoryBound is what a stream may hold with default settings, whatever the
 // size of a transaction.
-const memoryBound = 256 << 20
+const memoryBound = 128 << 20
 
 // BenchmarkMemory streams one transaction of a million rows and reports how
 // large the heap gets.
