@@ -76,6 +76,8 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		replayNacks:              r.bool(fieldAutoReplayNacks),
 		batching:                 r.batching(),
 	}
+	// A batch is handed over whole.
+	c.maxBatchSize = min(c.maxBatchSize, max(c.checkpointLimit, 1))
 	schemas := r.bool(fieldSchemasEnable)
 	c.keySchemas = r.optionalBool(fieldKeySchemasEnable, schemas)
 	c.valueSchemas = r.optionalBool(fieldValueSchemasEnable, schemas)

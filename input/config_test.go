@@ -71,6 +71,12 @@ tls: { skip_cert_verify: true }
 	assert.Equal(t, 10, c.batching.Count)
 }
 
+func TestConfig_BatchesFitTheCheckpointLimit(t *testing.T) {
+	in, err := build(t, minimal+"checkpoint_limit: 5\nmax_batch_size: 100")
+	require.NoError(t, err)
+	assert.Equal(t, 5, in.cfg.maxBatchSize)
+}
+
 func TestConfig_NamedInstanceAsksForItsPort(t *testing.T) {
 	in, err := build(t, minimal+"instance: X")
 	require.NoError(t, err)

@@ -261,7 +261,7 @@ func runningFields() []*service.ConfigField {
 			Description("The most transactions read in one pass, 0 for no limit.").
 			Default(500).Advanced().LintRule(lintNatural),
 		service.NewIntField(fieldMaxBatchSize).
-			Description("The most messages of a batch. A batch never waits to be full.").
+			Description("The most messages of a batch; `checkpoint_limit` if that is less. A batch never waits to be full.").
 			Default(2048).Advanced().LintRule(lintPositive),
 		service.NewIntField(fieldMaxQueueSize).
 			Description("The most messages that are read ahead and not yet handed to the pipeline.").

@@ -93,11 +93,11 @@ func TestRunAll_FirstToEndCancelsTheOthers(t *testing.T) {
 }
 
 func TestRunSimulator_ExecNeedsData(t *testing.T) {
-	err := runSimulator(t.Context(), simulatorOptions{exec: "SELECT 1"}, io.Discard)
+	err := runSimulator(t.Context(), simulatorOptions{exec: "SELECT 1"}, io.Discard, io.Discard)
 	require.ErrorContains(t, err, "--data")
 }
 
 func TestRunSimulator_MissingInit(t *testing.T) {
-	err := runSimulator(t.Context(), simulatorOptions{init: filepath.Join(t.TempDir(), "none.sql")}, io.Discard)
+	err := runSimulator(t.Context(), simulatorOptions{init: filepath.Join(t.TempDir(), "none.sql")}, io.Discard, io.Discard)
 	require.ErrorContains(t, err, "--init")
 }

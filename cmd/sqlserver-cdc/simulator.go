@@ -8,11 +8,14 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
 const (
@@ -40,7 +43,7 @@ func simulatorCommand() *cli.Command {
 			return runSimulator(ctx, simulatorOptions{
 				listen: c.String("listen"), data: c.String("data"), init: c.String("init"),
 				exec: c.String("exec"), password: c.String("password"),
-			}, c.App.ErrWriter)
+			}, c.App.Writer, c.App.ErrWriter)
 		},
 	}
 }
@@ -49,7 +52,7 @@ type simulatorOptions struct {
 	listen, data, init, exec, password string
 }
 
-func runSimulator(ctx context.Context, o simulatorOptions, log io.Writer) (err error) {
+func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (err error) {
 	if o.exec != "" && o.data == "" {
 		return errors.New("--exec needs --data: a server in memory is gone when it ends")
 	}
@@ -69,7 +72,8 @@ func runSimulator(ctx context.Context, o simulatorOptions, log io.Writer) (err e
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	if o.exec != "" {
-		return server.Exec(o.exec)
+		results, err := server.Query(o.exec)
+		return errors.Join(printResults(out, results), err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 	if err != nil {
@@ -77,6 +81,42 @@ func runSimulator(ctx context.Context, o simulatorOptions, log io.Writer) (err e
 	}
 	fmt.Fprintf(log, "Listening on %s, user %s. Ctrl-C ends it.\n", listener.Addr(), simulatorUser)
 	return serve(ctx, server, listener)
+}
+
+// printResults writes result sets as lines of fields with tabs between them,
+// the names of the columns first.
+func printResults(w io.Writer, sets []engine.ResultSet) error {
+	text := sqltypes.Type{ID: sqltypes.NVarChar, Length: sqltypes.Max}
+	var b strings.Builder
+	for _, set := range sets {
+		for i, c := range set.Columns {
+			writeField(&b, i, c.Name)
+		}
+		b.WriteByte('\n')
+		for _, row := range set.Rows {
+			for i, v := range row {
+				shown := "NULL"
+				if !v.IsNull() {
+					converted, err := sqltypes.Convert(v, set.Columns[i].Type, text, sqltypes.DefaultStyle)
+					if err != nil {
+						return fmt.Errorf("printing column %q: %w", set.Columns[i].Name, err)
+					}
+					shown = converted.Str()
+				}
+				writeField(&b, i, shown)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeField(b *strings.Builder, i int, field string) {
+	if i > 0 {
+		b.WriteByte('\t')
+	}
+	b.WriteString(field)
 }
 
 // serve answers connections until ctx ends, which is no error.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +38,24 @@ func TestSimulatorPage(t *testing.T) {
 	err = runSimulator(t.Context(), simulatorOptions{
 		data: filepath.Join(dir, "server"), init: script, password: "p",
 		exec: "USE inventory\nIF NOT EXISTS (SELECT 1 FROM sys.tables WHERE name = N'customers' AND is_tracked_by_cdc = 1) THROW 50000, N'no capture', 1",
-	}, os.Stderr)
+	}, io.Discard, os.Stderr)
 	assert.NoError(t, err)
+}
+
+func TestRunSimulator_ExecPrintsResults(t *testing.T) {
+	var out strings.Builder
+	options := simulatorOptions{data: t.TempDir(), password: "p", exec: `CREATE DATABASE shop
+GO
+USE shop
+CREATE TABLE dbo.t (id int, name nvarchar(9), at date)
+INSERT dbo.t VALUES (1, N'Ada', '2026-01-02'), (2, NULL, NULL)
+SELECT id, name, at FROM dbo.t ORDER BY id
+SELECT COUNT(*) AS n FROM dbo.t`}
+	require.NoError(t, runSimulator(t.Context(), options, &out, io.Discard))
+	assert.Equal(t, "id\tname\tat\n1\tAda\t2026-01-02\n2\tNULL\tNULL\nn\n2\n", out.String())
+
+	out.Reset()
+	options.exec = "SELECT 1 AS one\nSELECT * FROM shop.dbo.nosuch"
+	require.ErrorContains(t, runSimulator(t.Context(), options, &out, io.Discard), "nosuch")
+	assert.Equal(t, "one\n1\n", out.String(), "what came before the error")
 }
