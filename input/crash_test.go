@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	crashSeeds = flag.Int("crash.seeds", 20, "how many seeds TestCrash runs")
+	crashSeeds = flag.Int("crash.seeds", defaultSeeds, "how many seeds TestCrash runs")
 	crashFirst = flag.Uint64("crash.first", 1, "the first seed TestCrash runs")
 )
 

@@ -1,0 +1,8 @@
+//go:build !race
+
+package input_test
+
+const (
+	raceDetector = false
+	defaultSeeds = 20
+)
