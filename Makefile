@@ -15,7 +15,7 @@ test: ## the tests, without network or services
 	$(GO) test ./...
 
 race:
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 20m ./...
 
 bin/golangci-lint: .versions
 	GOBIN=$(BIN) $(GO) install $(GOLANGCI_LINT)
@@ -43,8 +43,9 @@ cross: ## builds for the other platforms
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 
-golden: ## rewrite the golden event scripts; read the diff before committing it
-	$(GO) test ./input -run Golden -rewrite
+golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
+	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
+	$(GO) test ./internal/simulator/engine -run Scripts -rewrite
 
 bench: ## the figures of docs/performance.md
 	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m
