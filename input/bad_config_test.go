@@ -94,6 +94,7 @@ func TestBadConfig_AtTheServer(t *testing.T) {
 				p := startPipeline(t, server, settings{fields: tt.fields})
 				<-time.After(time.Second)
 				require.Equal(t, 1, countLines(p, "Cannot go on"), "log:\n%s", p.logs)
+				require.Equal(t, 1, countLines(p, "level=ERROR"), "one error line for one mistake; log:\n%s", p.logs)
 				var line string
 				for l := range strings.Lines(p.logs.String()) {
 					if strings.Contains(l, "Failed to connect") {

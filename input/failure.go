@@ -100,8 +100,9 @@ func (in *input) enterFatal(reason string, err error) {
 		in.log.Errorf("Stopping the stream, because of %s (%s): %v", fieldOnFatal, reason, err)
 		return
 	}
-	// Benthos logs the error itself, now and at every attempt.
-	in.log.Errorf("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
+	// The error itself is Benthos's to log, now and at every attempt: one error
+	// line for one mistake.
+	in.log.Infof("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
 }
 
 // leaveFatal ends a fatal state whose cause is gone.
