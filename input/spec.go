@@ -77,7 +77,7 @@ root = [
   if !this.exists("connection_string") && !this.exists("host") {
     "host: required unless connection_string is set"
   },
-  if !this.exists("connection_string") && this.exists("host") && (!this.exists("database_names") || this.database_names == []) {
+  if !this.exists("connection_string") && this.exists("host") && !$given.exists("database_names") {
     "database_names: required unless connection_string names a database"
   },
   if $given.exists("table_include_list") && $given.exists("table_exclude_list") {
