@@ -12,6 +12,7 @@ const (
 
 	typeBatch     = 0x01
 	typeRPC       = 0x03
+	typeAttention = 0x06
 	typeManager   = 0x0e
 	typeLogin7    = 0x10
 	typePrelogin  = 0x12

@@ -27,7 +27,17 @@ type answer struct {
 // reader returns a reader of the answer from its beginning.
 func (a *answer) reader() *io.SectionReader { return io.NewSectionReader(a.kept, a.at, a.size) }
 
+// attentionAck is the answer to a cancelled request: one packet with a DONE
+// token whose status says so ([MS-TDS] 2.2.1.7, 2.2.7.6).
+var attentionAck = &answer{size: 21, kept: bytes.NewReader([]byte{
+	0x04, statusEOM, 0, 21, 0, 0, 1, 0,
+	0xfd, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+})}
+
 func (t *Tape) add(e exchange) error {
+	if e.request.kind == typeAttention {
+		return nil // answered without a recording
+	}
 	key, err := e.request.key()
 	if err != nil {
 		return err
@@ -151,9 +161,11 @@ func (c *playedConn) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		c.pending = rest
-		answer, err := c.answer(m)
-		if err != nil {
-			return 0, c.fail(err)
+		answer := attentionAck
+		if m.kind != typeAttention {
+			if answer, err = c.answer(m); err != nil {
+				return 0, c.fail(err)
+			}
 		}
 		if answer.size > 0 {
 			c.unread = append(c.unread, answer.reader())

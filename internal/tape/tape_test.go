@@ -132,3 +132,17 @@ func TestTape_Sequence(t *testing.T) {
 	_, err = conn.Write(request(0, "x", 1))
 	require.ErrorIs(t, err, io.EOF)
 }
+
+// A client that cancels waits for the acknowledgement, behind what it has not
+// read yet.
+func TestTape_AcknowledgesAttention(t *testing.T) {
+	conn, err := record(t).Play().DialContext(t.Context(), "", "")
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write(request(9, "page", 1))
+	require.NoError(t, err)
+	got := ask(t, conn, frame(0x06, nil, 1), len("page 1")+21)
+	assert.Equal(t, "page 1", got[:6])
+	assert.Equal(t, "\x04\x01\x00\x15", got[6:10], "a whole packet")
+	assert.Equal(t, "\xfd\x20", got[14:16], "DONE with the attention bit")
+}
