@@ -35,6 +35,7 @@ func simulatorCommand() *cli.Command {
 			&cli.StringFlag{Name: "data", Usage: "folder for the databases; empty keeps them in memory"},
 			&cli.StringFlag{Name: "init", Usage: "SQL script to run first, unless the data folder holds databases already"},
 			&cli.StringFlag{Name: "exec", Usage: "SQL script to run against the data folder, instead of listening"},
+			&cli.StringFlag{Name: "tls-ca", Usage: "file to write the certificate authority to, so that clients can verify the server"},
 			&cli.StringFlag{Name: "password", Value: simulatorPassword, EnvVars: []string{"SIMULATOR_PASSWORD"}, Usage: "password of sa"},
 		},
 		Action: func(c *cli.Context) error {
@@ -42,14 +43,14 @@ func simulatorCommand() *cli.Command {
 			defer stop()
 			return runSimulator(ctx, simulatorOptions{
 				listen: c.String("listen"), data: c.String("data"), init: c.String("init"),
-				exec: c.String("exec"), password: c.String("password"),
+				exec: c.String("exec"), password: c.String("password"), tlsCA: c.String("tls-ca"),
 			}, c.App.Writer, c.App.ErrWriter)
 		},
 	}
 }
 
 type simulatorOptions struct {
-	listen, data, init, exec, password string
+	listen, data, init, exec, password, tlsCA string
 }
 
 func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (err error) {
@@ -71,6 +72,11 @@ func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (
 		return fmt.Errorf("starting the simulator: %w", err)
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
+	if o.tlsCA != "" {
+		if err := os.WriteFile(o.tlsCA, server.CertificatePEM(), 0o644); err != nil {
+			return fmt.Errorf("writing --tls-ca: %w", err)
+		}
+	}
 	if o.exec != "" {
 		results, err := server.Query(o.exec)
 		return errors.Join(printResults(out, results), err)

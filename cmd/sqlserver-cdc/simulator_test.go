@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ func TestSimulatorPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/simulator.md")
 	require.NoError(t, err)
 	listed := map[string]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `--([a-z]+)` \\| (`([^`]*)`|none) \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\| (`([^`]*)`|none) \\|").FindAllStringSubmatch(string(text), -1) {
 		listed[m[1]] = m[3]
 	}
 	want := map[string]string{}
@@ -58,4 +59,15 @@ SELECT COUNT(*) AS n FROM dbo.t`}
 	options.exec = "SELECT 1 AS one\nSELECT * FROM shop.dbo.nosuch"
 	require.ErrorContains(t, runSimulator(t.Context(), options, &out, io.Discard), "nosuch")
 	assert.Equal(t, "one\n1\n", out.String(), "what came before the error")
+}
+
+func TestRunSimulator_WritesItsCertificateAuthority(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	options := simulatorOptions{data: t.TempDir(), password: "p", exec: "SELECT 1 AS one", tlsCA: file}
+	require.NoError(t, runSimulator(t.Context(), options, io.Discard, io.Discard))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.True(t, x509.NewCertPool().AppendCertsFromPEM(text))
+	options.tlsCA = filepath.Join(t.TempDir(), "no such folder", "ca.pem")
+	require.ErrorContains(t, runSimulator(t.Context(), options, io.Discard, io.Discard), "writing --tls-ca")
 }

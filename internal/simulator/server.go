@@ -25,7 +25,7 @@ type Server struct {
 	backend     backend
 	instance    *engine.Instance // nil behind a test's own backend
 	agent       *cdc.Agent       // likewise
-	certificate *x509.Certificate
+	authority   *x509.Certificate // nil when Options.TLS was given
 	wrappedTLS  *tls.Config
 	strictTLS   *tls.Config
 	faults      faultSet
@@ -76,34 +76,35 @@ func (s *Server) prepareTLS() error {
 	}
 	config := s.opts.TLS
 	if config == nil {
-		certificate, err := newCertificate()
+		made, err := processCertificate()
 		if err != nil {
 			return err
 		}
-		config = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-		s.certificate = certificate.Leaf
+		config = &tls.Config{Certificates: []tls.Certificate{made.server}, MinVersion: tls.VersionTLS12}
+		s.authority = made.authority
 	}
 	s.wrappedTLS, s.strictTLS = serverTLS(config)
 	return nil
 }
 
-// CertPool holds the certificate made at start, for clients that verify. It is
-// empty when Options.TLS was given.
+// CertPool holds the certificate authority made at start, for clients that
+// verify the server's certificate. It is empty when Options.TLS was given.
 func (s *Server) CertPool() *x509.CertPool {
 	pool := x509.NewCertPool()
-	if s.certificate != nil {
-		pool.AddCert(s.certificate)
+	if s.authority != nil {
+		pool.AddCert(s.authority)
 	}
 	return pool
 }
 
-// CertificatePEM is the certificate made at start, nil when Options.TLS was
-// given.
+// CertificatePEM is the certificate authority made at start, nil when
+// Options.TLS was given. The server's certificate is for localhost, simulator,
+// the machine's host name and the loopback addresses.
 func (s *Server) CertificatePEM() []byte {
-	if s.certificate == nil {
+	if s.authority == nil {
 		return nil
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.certificate.Raw})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.authority.Raw})
 }
 
 // Serve accepts connections until Close, then returns ErrServerClosed. It

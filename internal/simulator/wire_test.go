@@ -125,10 +125,16 @@ func TestCertificate(t *testing.T) {
 	f := newFake(t, Options{})
 	pool := x509.NewCertPool()
 	require.True(t, pool.AppendCertsFromPEM(f.server.CertificatePEM()))
-	for _, host := range []string{"localhost", "127.0.0.1"} {
-		_, err := f.server.certificate.Verify(x509.VerifyOptions{DNSName: host, Roots: pool})
+	leaf := f.server.wrappedTLS.Certificates[0].Leaf
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", "simulator"} {
+		chains, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: pool})
 		require.NoError(t, err)
+		require.Len(t, chains[0], 2, "the server and its authority")
 	}
+	_, err := leaf.Verify(x509.VerifyOptions{DNSName: "elsewhere", Roots: pool})
+	require.Error(t, err)
+	assert.False(t, leaf.IsCA, "Java refuses an authority as a server's certificate in some modes")
+	assert.True(t, f.server.authority.IsCA)
 	given := newFake(t, Options{TLS: &tls.Config{}})
 	assert.Nil(t, given.server.CertificatePEM())
 }
