@@ -113,7 +113,7 @@ func (x *Exec) tableTypeOf(def *tsql.TableType, name string) (*Table, error) {
 // tableVariableTxn is the storage transaction in which table variables live.
 func (s *Session) tableVariableTxn() *storage.Txn {
 	if s.tableVariables == nil {
-		s.tableVariables = s.in.tempdb.store.Begin(storage.TxnOptions{SPID: s.spid})
+		s.tableVariables = s.in.tempdb.store.Begin(storage.TxnOptions{Owner: s.owner})
 	}
 	return s.tableVariables
 }

@@ -185,6 +185,9 @@ func bitList(bits uint64) []int {
 func (p *planner) nullRows(bits uint64) map[int][]value {
 	out := map[int][]value{}
 	for _, i := range bitList(bits) {
+		if i >= len(p.b.sources) {
+			break
+		}
 		src := p.b.sources[i]
 		width := len(src.columns)
 		if src.table != nil {
@@ -398,10 +401,14 @@ func parseHints(t *Table, list []tsql.TableHint) (scanHints, error) {
 			h.options.TableLock = storage.LockX
 		case "HOLDLOCK", "SERIALIZABLE":
 			h.options.HoldLock = true
-		case "READCOMMITTEDLOCK":
+		case "READCOMMITTED":
 			h.options.ReadCommitted = true
+		case "READCOMMITTEDLOCK":
+			h.options.ReadCommittedLock = true
 		case "REPEATABLEREAD":
-			h.options.HoldLock = true
+			h.options.RepeatableRead = true
+		case "NOWAIT":
+			h.options.NoWait = true
 		case "INDEX", "FORCESEEK":
 			for _, a := range hint.Args {
 				ix := t.Index(a)
@@ -411,7 +418,7 @@ func parseHints(t *Table, list []tsql.TableHint) (scanHints, error) {
 					return h, raise(308, "Index '%s' on table '%s' (specified in the FROM clause) does not exist.", a, t.Name)
 				}
 			}
-		case "ROWLOCK", "PAGLOCK", "NOEXPAND", "FORCESCAN", "NOWAIT", "READCOMMITTED", "SNAPSHOT", "KEEPIDENTITY", "KEEPDEFAULTS", "IGNORE_CONSTRAINTS", "IGNORE_TRIGGERS", "FASTFIRSTROW":
+		case "ROWLOCK", "PAGLOCK", "NOEXPAND", "FORCESCAN", "SNAPSHOT", "KEEPIDENTITY", "KEEPDEFAULTS", "IGNORE_CONSTRAINTS", "IGNORE_TRIGGERS", "FASTFIRSTROW":
 		default:
 			return h, errUnknownHint(hint.Name)
 		}

@@ -17,6 +17,7 @@ import (
 type Session struct {
 	in    *Instance
 	spid  int
+	owner *storage.Owner
 	login *login
 	from  Login
 	since time.Time
@@ -100,7 +101,7 @@ func newSession(in *Instance, db *Database, l *login, from Login) *Session {
 	s := &Session{
 		in: in, login: l, from: from, since: in.Now(), settings: defaultSettings(), rand: new(builtin.Rand),
 		temp: map[string]*Table{}, plans: map[tsql.Stmt]*plan{}, handles: map[int32]*prepared{},
-		killed: make(chan struct{}),
+		killed: make(chan struct{}), owner: storage.NewOwner(),
 	}
 	s.db.Store(db)
 	return s
@@ -237,7 +238,7 @@ func (s *Session) dropTempTables() {
 	if len(s.temp) == 0 {
 		return
 	}
-	txn := s.in.tempdb.store.Begin(storage.TxnOptions{SPID: s.spid})
+	txn := s.in.tempdb.store.Begin(storage.TxnOptions{Owner: s.owner})
 	for _, t := range s.temp {
 		if err := txn.DropTable(t.ID); err != nil {
 			break

@@ -72,13 +72,10 @@ func (t *transaction) txn(ctx context.Context, db *Database) *storage.Txn {
 		return txn
 	}
 	opts := storage.TxnOptions{
-		Isolation: t.s.isolation, LockTimeout: t.s.lockTimeout, SPID: t.s.spid, DeadlockPriority: t.s.deadlockPriority,
+		Isolation: t.s.isolation, LockTimeout: t.s.lockTimeout, Owner: t.s.owner, DeadlockPriority: t.s.deadlockPriority,
 	}
 	if db.id == tempdbID {
 		opts.Isolation = storage.ReadCommitted
-	}
-	if len(t.order) > 0 {
-		opts.With = t.txns[t.order[0]]
 	}
 	txn := db.store.Begin(opts)
 	t.txns[db] = txn

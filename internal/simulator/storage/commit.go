@@ -46,8 +46,10 @@ func (db *Database) commit(t *Txn) (info CommitInfo, written place, err error) {
 	info.Time = db.commitTime()
 	info.LSN = db.lsns.commit()
 	lt := loggedTxn{
-		id: t.id, beginLSN: t.beginLSN, commitLSN: info.LSN,
-		beginTime: t.beginTime, commitTime: info.Time, ops: t.ops,
+		id: t.id, commitLSN: info.LSN, commitTime: info.Time, ops: t.ops,
+	}
+	if first := t.began.Load(); first != nil {
+		lt.beginLSN, lt.beginTime = first.lsn, first.at
 	}
 	if db.file != nil {
 		written.file = db.file

@@ -31,6 +31,9 @@ type Database struct {
 	garbage  garbageQueue
 	counters *counters
 	nextTxn  atomic.Uint64
+	running  runningTxns
+	// readOnly refuses writes (3906).
+	readOnly atomic.Bool
 	// rcsi is READ_COMMITTED_SNAPSHOT.
 	rcsi atomic.Bool
 }
@@ -40,7 +43,8 @@ func newDatabase(s *Store, name string, id int) *Database {
 		store: s, id: id, name: name,
 		tables: map[int64]*table{metaTable: newTable(metaTableDef(), frozen)},
 		lsns:   newLSNAllocator(), counters: newCounters(),
-		views: views{open: make(map[*viewRef]struct{}), visible: frozen.commit.Load()},
+		running: runningTxns{txns: make(map[*Txn]struct{})},
+		views:   views{open: make(map[*viewRef]struct{}), visible: frozen.commit.Load()},
 	}
 	return db
 }
@@ -59,6 +63,10 @@ func (db *Database) ID() int { return db.id }
 // statement instead of taking locks (READ_COMMITTED_SNAPSHOT). It is not durable:
 // the engine sets it from its catalogue.
 func (db *Database) SetReadCommittedSnapshot(on bool) { db.rcsi.Store(on) }
+
+// SetReadOnly makes the database refuse writes (3906) or take them again. It is not
+// durable: the engine sets it from its catalogue.
+func (db *Database) SetReadOnly(on bool) { db.readOnly.Store(on) }
 
 // table returns the table of that id, nil if there is none.
 func (db *Database) table(id int64) *table {

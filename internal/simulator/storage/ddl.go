@@ -20,8 +20,7 @@ func (t *Txn) CreateTable(def TableDef) error {
 	if t.db.table(def.ID) != nil {
 		return fmt.Errorf("table id %d is taken", def.ID)
 	}
-	// Older snapshots may read a new table: they find it empty.
-	tab := newTable(def, frozen)
+	tab := newTable(def, t.status)
 	t.db.setTable(def.ID, tab)
 	t.addDDL(op{kind: opCreateTable, table: tab, more: &opExtra{def: tab.def}})
 	return nil
@@ -163,8 +162,8 @@ func (t *Txn) lockSchema(id int64) error {
 	if t.done {
 		return ErrTxnDone
 	}
-	if t.opts.ReadOnly {
-		return ErrReadOnly
+	if err := t.checkWritable(); err != nil {
+		return err
 	}
 	return t.lock(t.tableResource(id), LockSchM, false)
 }
@@ -183,6 +182,7 @@ func (t *Txn) alterable(id int64) (*table, error) {
 
 // addDDL notes a DDL change.
 func (t *Txn) addDDL(o op) {
+	t.used = true
 	t.nextSeq()
 	o.lsn = t.nextLSN(rowRecordSize)
 	o.unlogged = true

@@ -11,9 +11,9 @@ func (m *lockManager) findCycle(w *waiter) []*waiter {
 func (m *lockManager) search(start, at *waiter, path []*waiter) []*waiter {
 	path = append(path, at)
 	var cycle []*waiter
-	m.blockers(at, func(g *waitGroup) bool {
+	m.blockers(at, func(g *Owner) bool {
 		switch {
-		case g == start.txn.group:
+		case g == start.txn.owner:
 			cycle = path
 		case g.waiting != nil && g.visited != m.searches:
 			g.visited = m.searches
@@ -24,20 +24,20 @@ func (m *lockManager) search(start, at *waiter, path []*waiter) []*waiter {
 	return cycle
 }
 
-// blockers calls f with each group that w waits for, until f returns false.
-func (m *lockManager) blockers(w *waiter, f func(*waitGroup) bool) {
+// blockers calls f with each owner that w waits for, until f returns false.
+func (m *lockManager) blockers(w *waiter, f func(*Owner) bool) {
 	if w.target != nil {
-		f(w.target.group)
+		f(w.target.owner)
 		return
 	}
 	q := m.locks[w.res]
 	for _, g := range q.granted {
-		if g.txn != w.txn && !w.mode.compatibleWith(g.mode) && !f(g.txn.group) {
+		if g.txn.owner != w.txn.owner && !w.mode.compatibleWith(g.mode) && !f(g.txn.owner) {
 			return
 		}
 	}
 	for _, ahead := range q.waiting {
-		if ahead == w || !f(ahead.txn.group) {
+		if ahead == w || !f(ahead.txn.owner) {
 			return
 		}
 	}

@@ -50,17 +50,38 @@ func (t *Txn) Delete(table int64, id RowID, opts WriteOptions) (LSN, error) {
 // obstacle is what a write must wait for before it is tried again: the end of a
 // transaction, or a row lock.
 type obstacle struct {
-	rec    *record
+	rec    *record // nil for a row that is not there yet
 	writer *Txn
 	lock   bool
+	// inRange says that writer has read a range which the write would change, from
+	// before to after.
+	inRange       bool
+	before, after Row
 }
 
 // overcome waits for an obstacle without any latch.
 func (t *Txn) overcome(tab *table, o *obstacle) error {
-	if o.lock {
-		return t.lock(t.rowResource(tab, o.rec.id), LockX, false)
+	res := t.tableResource(tab.id)
+	if o.rec != nil {
+		res.row = o.rec.id
 	}
-	return t.waitForWriter(o.writer)
+	switch {
+	case o.lock:
+		return t.lock(res, LockX, false)
+	case o.inRange:
+		defer tab.ranges.queue(t, o.before, o.after)()
+	}
+	return t.waitForWriter(o.writer, res, LockX)
+}
+
+// rangeObstacle finds a range of another transaction that the write would change. The
+// latch is held.
+func (t *Txn) rangeObstacle(tab *table, rec *record, before, after Row) *obstacle {
+	other := tab.ranges.blocker(t, before, after)
+	if other == nil {
+		return nil
+	}
+	return &obstacle{rec: rec, writer: other, inRange: true, before: before, after: after}
 }
 
 func (t *Txn) rowResource(tab *table, id RowID) resource {
@@ -72,9 +93,10 @@ func (t *Txn) writable(id int64) (*table, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	if t.opts.ReadOnly {
-		return nil, ErrReadOnly
+	if err := t.checkWritable(); err != nil {
+		return nil, err
 	}
+	t.used = t.used || id != metaTable
 	if err := t.lock(t.tableResource(id), LockIX, false); err != nil {
 		return nil, err
 	}
@@ -90,7 +112,18 @@ func (t *Txn) writable(id int64) (*table, error) {
 	return tab, nil
 }
 
-// checkUnchanged refuses a table whose columns are younger than the view.
+// checkWritable refuses writes of a transaction or in a database that is read-only.
+func (t *Txn) checkWritable() error {
+	if t.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	if t.db.readOnly.Load() && !t.opts.Maintenance {
+		return sqltypes.Errorf(3906, 1, 16, "Failed to update database \"%s\" because the database is read-only.", t.db.Name())
+	}
+	return nil
+}
+
+// checkUnchanged refuses a table whose definition is younger than the view.
 func (t *Txn) checkUnchanged(tab *table, at uint64) error {
 	if tab.changed == t.status || tab.changed.commit.Load() <= at {
 		return nil
@@ -107,6 +140,9 @@ func (t *Txn) insertOnce(tab *table, row Row, opts WriteOptions) (RowID, *obstac
 	}
 	if obstacle, err := t.checkUnique(tab, row, nil); obstacle != nil || err != nil {
 		return 0, obstacle, err
+	}
+	if obstacle := t.rangeObstacle(tab, nil, nil, row); obstacle != nil {
+		return 0, obstacle, nil
 	}
 	v := &version{row: row, status: t.status, seq: t.nextSeq()}
 	rec := &record{id: RowID(tab.nextID.Add(1)), head: v}
@@ -161,6 +197,9 @@ func (t *Txn) changeOnce(tab *table, id RowID, row Row, opts WriteOptions) (LSN,
 		if obstacle, err := t.checkUnique(tab, row, rec); obstacle != nil || err != nil {
 			return LSN{}, obstacle, err
 		}
+	}
+	if obstacle := t.rangeObstacle(tab, rec, before.row, row); obstacle != nil {
+		return LSN{}, obstacle, nil
 	}
 	v.seq = t.nextSeq()
 	tab.push(rec, v)

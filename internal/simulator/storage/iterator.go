@@ -153,9 +153,12 @@ func (it *Iterator) buffer() []rowImage {
 // open takes the table lock and decides how rows are read.
 func (it *Iterator) open() error {
 	t := it.t
+	t.used = true
 	it.mode, it.rowLock = t.readMode(it.opts)
-	tableLock, statement := t.scanLock(it.opts, it.mode)
-	if err := t.lock(t.tableResource(it.tableID), tableLock, statement); err != nil {
+	serializable := t.serializable(it.opts, it.mode)
+	ranged := serializable && (len(it.rng.Low) > 0 || len(it.rng.High) > 0)
+	tableLock, statement := t.scanLock(it.opts, it.mode, serializable && !ranged)
+	if err := t.lockNow(it.opts.NoWait, t.tableResource(it.tableID), tableLock, statement); err != nil {
 		return err
 	}
 	if it.rowLock != LockNone {
@@ -166,12 +169,26 @@ func (it *Iterator) open() error {
 		return &NoTableError{Table: it.tableID}
 	}
 	if it.mode == readView {
-		it.view.at = t.viewTime()
-		if err := t.checkUnchanged(it.tab, it.view.at); err != nil {
+		var err error
+		if it.view.at, err = t.viewTime(it.tab, it.opts); err != nil {
 			return err
 		}
 	}
 	it.opened = true
+	if err := it.openIndex(); err != nil {
+		return err
+	}
+	if !ranged || it.tableMode().coversRows(LockS) {
+		return nil
+	}
+	if len(it.ix.cols) == 0 || t.tooManyRanges(it.tab) {
+		return t.lockNow(it.opts.NoWait, t.tableResource(it.tableID), LockS, false)
+	}
+	return it.lockRange()
+}
+
+// openIndex finds the index and the place of the range in it.
+func (it *Iterator) openIndex() error {
 	it.tab.latch.RLock()
 	defer it.tab.latch.RUnlock()
 	var err error
@@ -194,8 +211,11 @@ type barrier struct {
 
 // pass waits for a barrier. A row lock stays, and the next read finds the row again.
 func (it *Iterator) pass(b *barrier) error {
+	if it.opts.NoWait {
+		return lockTimeoutError()
+	}
 	if b.wait == nil {
-		return it.t.waitForWriter(b.writer)
+		return it.t.waitForWriter(b.writer, b.row, LockS)
 	}
 	if err := it.t.wait(b.wait); err != nil {
 		return err
@@ -242,7 +262,7 @@ func (it *Iterator) look(e entry) (row Row, skip bool, b *barrier) {
 	}
 	if it.mode == readCurrent {
 		if writer, running := e.rec.writer(it.t.status); running {
-			return nil, false, &barrier{writer: writer}
+			return nil, false, &barrier{writer: writer, row: it.t.rowResource(it.tab, e.rec.id)}
 		}
 	}
 	row, skip, _ = it.at(e, it.view.sees(e.rec.head))
@@ -270,7 +290,7 @@ func (it *Iterator) lockRow(e entry) *barrier {
 	if held.with(it.rowLock) == held {
 		return nil
 	}
-	w := it.t.tryLock(res, it.rowLock, false, it.opts.ReadPast)
+	w := it.t.tryLock(res, it.rowLock, false, it.opts.ReadPast || it.opts.NoWait)
 	if w != nil {
 		return &barrier{wait: w, row: res}
 	}

@@ -81,7 +81,7 @@ func TestLock_DeadlockVictim(t *testing.T) {
 				})
 				var txns [2]*Txn
 				for i := range txns {
-					txns[i] = db.Begin(TxnOptions{DeadlockPriority: tt.priority[i], SPID: 51 + i})
+					txns[i] = db.Begin(TxnOptions{DeadlockPriority: tt.priority[i], Owner: &Owner{SPID: 51 + i}})
 					for n := range tt.extra[i] {
 						id := int64(100*(i+1) + n)
 						insert(t, txns[i], row(id, strconv.Itoa(int(id)), 0))
@@ -148,8 +148,9 @@ func TestLock_DeadlockOverTwoDatabases(t *testing.T) {
 		errs := make([]error, 2)
 		var sessions [2][2]*Txn
 		for i := range sessions {
-			sessions[i][i] = dbs[i].Begin(TxnOptions{})
-			sessions[i][1-i] = dbs[1-i].Begin(TxnOptions{With: sessions[i][i]})
+			owner := NewOwner()
+			sessions[i][i] = dbs[i].Begin(TxnOptions{Owner: owner})
+			sessions[i][1-i] = dbs[1-i].Begin(TxnOptions{Owner: owner})
 			require.NoError(t, sessions[i][i].LockTable(1, LockX))
 		}
 		var wg sync.WaitGroup

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// resource names what is locked: a table (row 0) or a row.
+// resource names what is locked: a table (row 0), a row, or an application's own name
+// (table 0).
 type resource struct {
 	db    int
 	table int64
 	row   RowID
+	app   string
 }
 
 // lockManager grants locks in the order of arrival, conversions first, and finds
@@ -20,6 +23,7 @@ type resource struct {
 //
 // mu is a leaf: nothing else is locked under it.
 type lockManager struct {
+	now   func() time.Time
 	mu    sync.Mutex
 	locks map[resource]*lockQueue
 	// rowLocks counts the locked rows, so that writers need not look for row locks when
@@ -46,23 +50,33 @@ type waiter struct {
 	mode    LockMode
 	convert bool
 	target  *Txn
+	since   time.Time
 	// done receives the outcome once; it is buffered, so that nobody waits to tell.
 	done chan error
 }
 
-// waitGroup is the shared identity of the transactions of one session: only one of
-// them can wait at a time. Guarded by lockManager.mu.
-type waitGroup struct {
+// Owner is the session that transactions belong to. The transactions of one owner run
+// in one goroutine at a time, never bar each other, and are one party in a deadlock.
+type Owner struct {
+	// SPID is the session's number, for error 1205 and for [Store.Locks]. It is set
+	// before the first transaction begins.
+	SPID int
+
+	// Guarded by lockManager.mu.
 	waiting *waiter
 	// visited is the number of the last deadlock search that came by.
 	visited uint64
 }
 
-// errVictim is the outcome of a wait that was chosen to end a deadlock.
-var errVictim = errors.New("deadlock victim")
+// NewOwner returns an owner without transactions.
+func NewOwner() *Owner { return &Owner{} }
 
-func newLockManager() *lockManager {
-	return &lockManager{locks: make(map[resource]*lockQueue)}
+// ErrDeadlockVictim is the outcome of a wait that was chosen to end a deadlock.
+// Callers see it from [Txn.LockApp] only; other waits turn it into error 1205.
+var ErrDeadlockVictim = errors.New("deadlock victim")
+
+func newLockManager(now func() time.Time) *lockManager {
+	return &lockManager{now: now, locks: make(map[resource]*lockQueue)}
 }
 
 // request asks for a lock. It returns nil when the lock is granted, else a waiter whose
@@ -95,13 +109,13 @@ func (m *lockManager) request(t *Txn, res resource, mode LockMode, try bool) (w 
 
 // waitForTxn returns a waiter for the end (or a partial rollback) of target, nil if it
 // has ended.
-func (m *lockManager) waitForTxn(t, target *Txn) *waiter {
+func (m *lockManager) waitForTxn(t, target *Txn, res resource, mode LockMode) *waiter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if target.released {
 		return nil
 	}
-	w := &waiter{txn: t, target: target, done: make(chan error, 1)}
+	w := &waiter{txn: t, target: target, res: res, mode: mode, done: make(chan error, 1)}
 	target.waiters = append(target.waiters, w)
 	m.block(w)
 	return w
@@ -109,14 +123,15 @@ func (m *lockManager) waitForTxn(t, target *Txn) *waiter {
 
 // block records the wait and ends the deadlocks that it closes.
 func (m *lockManager) block(w *waiter) {
-	w.txn.group.waiting = w
+	w.since = m.now()
+	w.txn.owner.waiting = w
 	for {
 		cycle := m.findCycle(w)
 		if cycle == nil {
 			return
 		}
 		victim := chooseVictim(cycle)
-		m.finish(victim, errVictim)
+		m.finish(victim, ErrDeadlockVictim)
 		if victim == w {
 			return
 		}
@@ -171,7 +186,7 @@ func (m *lockManager) wake(t *Txn) {
 
 func (m *lockManager) wakeLocked(t *Txn) {
 	for _, w := range t.waiters {
-		w.txn.group.waiting = nil
+		w.txn.owner.waiting = nil
 		w.done <- nil
 	}
 	t.waiters = nil
@@ -181,14 +196,14 @@ func (m *lockManager) wakeLocked(t *Txn) {
 func (m *lockManager) cancel(w *waiter, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w.txn.group.waiting == w {
+	if w.txn.owner.waiting == w {
 		m.finish(w, err)
 	}
 }
 
 // finish takes w out of its queue and tells it the outcome.
 func (m *lockManager) finish(w *waiter, outcome error) {
-	w.txn.group.waiting = nil
+	w.txn.owner.waiting = nil
 	isW := func(o *waiter) bool { return o == w }
 	if w.target != nil {
 		w.target.waiters = slices.DeleteFunc(w.target.waiters, isW)
@@ -205,7 +220,7 @@ func (m *lockManager) promote(res resource, q *lockQueue) {
 		w := q.waiting[0]
 		q.waiting = slices.Delete(q.waiting, 0, 1)
 		q.grant(w.txn, w.mode)
-		w.txn.group.waiting = nil
+		w.txn.owner.waiting = nil
 		w.done <- nil
 	}
 	if len(q.granted) == 0 && len(q.waiting) == 0 {
@@ -216,10 +231,10 @@ func (m *lockManager) promote(res resource, q *lockQueue) {
 	}
 }
 
-// admits reports that no holder but t bars mode.
+// admits reports that no holder but t's owner bars mode.
 func (q *lockQueue) admits(t *Txn, mode LockMode) bool {
 	for _, g := range q.granted {
-		if g.txn != t && !mode.compatibleWith(g.mode) {
+		if g.txn.owner != t.owner && !mode.compatibleWith(g.mode) {
 			return false
 		}
 	}

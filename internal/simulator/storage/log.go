@@ -185,8 +185,8 @@ func (t *Txn) LogMarker(table int64, data []byte) (LSN, error) {
 	if t.done {
 		return LSN{}, ErrTxnDone
 	}
-	if t.opts.ReadOnly {
-		return LSN{}, ErrReadOnly
+	if err := t.checkWritable(); err != nil {
+		return LSN{}, err
 	}
 	t.nextSeq()
 	lsn := t.nextLSN(rowRecordSize + len(data))

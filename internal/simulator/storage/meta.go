@@ -63,8 +63,8 @@ func (t *Txn) DeleteMeta(key string) error {
 
 // lockMeta finds a document's row and locks it for a change.
 func (t *Txn) lockMeta(key string) (RowID, bool, error) {
-	if t.opts.ReadOnly {
-		return 0, false, ErrReadOnly
+	if err := t.checkWritable(); err != nil {
+		return 0, false, err
 	}
 	it := t.Scan(metaTable, ClusteredIndex, Point(sqltypes.RawOf(key)), ScanOptions{RowLock: LockU})
 	defer it.Close()

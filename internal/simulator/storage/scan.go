@@ -33,12 +33,16 @@ type ScanOptions struct {
 	// TableLock takes S (TABLOCK) or X (TABLOCKX) on the table: S for the statement
 	// under READ COMMITTED, else to the transaction's end.
 	TableLock LockMode
-	// HoldLock is SERIALIZABLE for this scan (HOLDLOCK). The range is protected by an
-	// S lock on the whole table.
+	// HoldLock is SERIALIZABLE for this scan (HOLDLOCK): its range of the index, or the
+	// whole table if it has no bounds, is protected until the transaction's end.
 	HoldLock bool
-	// ReadCommitted reads with locks although the database or the transaction would
-	// read versions (READCOMMITTEDLOCK).
-	ReadCommitted bool
+	// RepeatableRead is REPEATABLE READ for this scan: S on each returned row.
+	RepeatableRead bool
+	// ReadCommitted is READ COMMITTED for this scan, ReadCommittedLock the same with
+	// locks although the database reads versions.
+	ReadCommitted, ReadCommittedLock bool
+	// NoWait fails (1222) where the scan would wait for a lock (NOWAIT).
+	NoWait bool
 	// StatementStart hides what the running statement itself has written, so that an
 	// UPDATE does not meet its own rows again. Otherwise the scan sees all that the
 	// transaction wrote before the Scan call.

@@ -27,11 +27,12 @@ type Store struct {
 func Open(opts Options) (*Store, error) {
 	s := &Store{
 		clock: opts.Clock, fsync: opts.Fsync, dir: opts.Dir,
-		locks: newLockManager(), databases: make(map[int]*Database),
+		databases: make(map[int]*Database),
 	}
 	if s.clock == nil {
 		s.clock = SystemClock{}
 	}
+	s.locks = newLockManager(s.now)
 	if s.dir == "" {
 		return s, nil
 	}

@@ -15,6 +15,7 @@ type table struct {
 	// changed is the transaction whose DDL made this table; older views cannot read it.
 	changed *txnStatus
 	nextID  atomic.Uint64
+	ranges  rangeLocks
 
 	// latch guards the fields below, the records and the trees. It is held for a few
 	// microseconds, never across a wait.

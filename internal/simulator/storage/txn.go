@@ -31,15 +31,14 @@ type TxnOptions struct {
 	LockTimeout time.Duration
 	// ReadOnly refuses writes.
 	ReadOnly bool
-	// SPID is the session's number in the text of error 1205.
-	SPID int
+	// Maintenance lets the transaction write although the database is read-only: for
+	// the statement that makes it writable again.
+	Maintenance bool
+	// Owner is the session; nil makes one for this transaction alone.
+	Owner *Owner
 	// DeadlockPriority is SET DEADLOCK_PRIORITY, -10 to 10: of the transactions of a
 	// deadlock the lowest is the victim, of equals the one that changed least.
 	DeadlockPriority int
-	// With names the session's transaction in another database, so that a deadlock
-	// over both is seen. Each still commits by itself: a crash between two commits
-	// keeps the first only.
-	With *Txn
 }
 
 // CommitInfo describes a commit.
@@ -68,9 +67,11 @@ type Txn struct {
 	ops          []op
 	// changes is len(ops), for the choice of a deadlock victim by others.
 	changes    atomic.Int64
-	beginLSN   LSN
-	beginTime  time.Time
+	began      atomic.Pointer[beginning] // nil before the first change
 	savepoints []savepoint
+	// used is set by the first access to a table, which fixes the isolation level as
+	// far as Snapshot goes.
+	used bool
 
 	snapshot      *viewRef // Snapshot isolation, from the first access to data on
 	statementView *viewRef // READ_COMMITTED_SNAPSHOT
@@ -78,11 +79,18 @@ type Txn struct {
 	held           map[resource]*hold
 	statementLocks []resource
 	rowLocks       map[int64]int // explicit row locks per table
+	ranges         []*rangeLock
 
+	owner *Owner
 	// Guarded by lockManager.mu.
-	group    *waitGroup
 	waiters  []*waiter
 	released bool
+}
+
+// beginning is where the log has the transaction's first record.
+type beginning struct {
+	lsn LSN
+	at  time.Time
 }
 
 type savepoint struct {
@@ -103,12 +111,11 @@ func (db *Database) Begin(opts TxnOptions) *Txn {
 		isolation: opts.Isolation, lockTimeout: opts.LockTimeout, seq: 1, statementSeq: 1,
 		held: make(map[resource]*hold), rowLocks: make(map[int64]int),
 	}
-	t.group = &waitGroup{}
-	if opts.With != nil {
-		t.group = opts.With.group
-		t.opts.With = nil
+	if t.owner = opts.Owner; t.owner == nil {
+		t.owner = NewOwner()
 	}
 	t.status.txn.Store(t)
+	db.running.add(t)
 	return t
 }
 
@@ -125,9 +132,10 @@ func (t *Txn) Done() bool { return t.done }
 func (t *Txn) Isolation() Isolation { return t.isolation }
 
 // SetIsolation changes the isolation level from the next statement on. Changing to
-// Snapshot is refused once the transaction has locks or changes (3951).
+// Snapshot is refused (3951) once the transaction has accessed a table under another
+// level first (MS docs, SET TRANSACTION ISOLATION LEVEL).
 func (t *Txn) SetIsolation(level Isolation) error {
-	if level == Snapshot && t.isolation != Snapshot && (len(t.ops) > 0 || len(t.held) > 0) {
+	if level == Snapshot && t.isolation != Snapshot && t.used && t.snapshot == nil {
 		return sqltypes.Errorf(3951, 1, 16, "Transaction failed in database '%s' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation. You cannot change the isolation level of the transaction to snapshot after the transaction has started unless the transaction was originally started under snapshot isolation level.", t.db.Name())
 	}
 	t.isolation = level
@@ -170,6 +178,8 @@ func (t *Txn) Rollback() {
 func (t *Txn) end() {
 	t.done = true
 	t.status.txn.Store(nil)
+	t.db.running.remove(t)
+	t.releaseRanges(0)
 	t.db.store.locks.releaseAll(t)
 	t.held, t.statementLocks, t.savepoints, t.ops = nil, nil, nil, nil
 	t.db.views.release(t.snapshot)
@@ -215,6 +225,7 @@ func (t *Txn) RollbackTo(name string) error {
 		t.savepoints = t.savepoints[:i+1]
 		t.undoTo(s.mark.ops)
 		t.releaseSince(s.mark.seq)
+		t.releaseRanges(s.mark.seq)
 		t.db.store.locks.wake(t)
 		return nil
 	}
@@ -239,9 +250,8 @@ func (t *Txn) addOp(o op) {
 
 // nextLSN returns the LSN of the transaction's next record, of about that many bytes.
 func (t *Txn) nextLSN(size int) LSN {
-	if t.beginLSN.IsZero() {
-		t.beginLSN = t.db.lsns.next(beginRecordSize)
-		t.beginTime = t.db.store.now()
+	if t.began.Load() == nil {
+		t.began.Store(&beginning{lsn: t.db.lsns.next(beginRecordSize), at: t.db.store.now()})
 	}
 	return t.db.lsns.next(size)
 }

@@ -85,7 +85,7 @@ func TestTxn_IsolationLevels(t *testing.T) {
 		"read uncommitted":                {TxnOptions{Isolation: ReadUncommitted}, false, ScanOptions{}, "old", "new", "new"},
 		"nolock":                          {TxnOptions{}, false, ScanOptions{NoLock: true}, "old", "new", "new"},
 		"read committed snapshot":         {TxnOptions{}, true, ScanOptions{}, "old", "old", "new"},
-		"readcommittedlock":               {TxnOptions{}, true, ScanOptions{ReadCommitted: true}, "old", "!", "new"},
+		"readcommittedlock":               {TxnOptions{}, true, ScanOptions{ReadCommittedLock: true}, "old", "!", "new"},
 		"snapshot":                        {TxnOptions{Isolation: Snapshot}, false, ScanOptions{}, "old", "old", "old"},
 		"readpast":                        {TxnOptions{}, false, ScanOptions{ReadPast: true}, "old", "", "new"},
 		"tablock under uncommitted":       {TxnOptions{Isolation: ReadUncommitted}, false, ScanOptions{TableLock: LockS}, "old", "!", "new"},

@@ -24,6 +24,8 @@ type hold struct {
 	since uint64
 	// statement locks end with their statement.
 	statement bool
+	// times counts the requests for an application lock.
+	times int
 }
 
 // LockTable takes a lock on a whole table until the transaction's end.
@@ -56,6 +58,17 @@ func (t *Txn) lock(res resource, mode LockMode, statement bool) error {
 		return err
 	}
 	t.record(res, mode, statement)
+	return nil
+}
+
+// lockNow is lock, which with nowait does not wait.
+func (t *Txn) lockNow(nowait bool, res resource, mode LockMode, statement bool) error {
+	if !nowait {
+		return t.lock(res, mode, statement)
+	}
+	if t.tryLock(res, mode, statement, true) != nil {
+		return lockTimeoutError()
+	}
 	return nil
 }
 
@@ -159,16 +172,16 @@ func (t *Txn) releaseSince(since uint64) {
 	}
 }
 
-// waitForWriter waits until the transaction that wrote rec's head has ended or taken
-// its version back. Nobody holds a latch.
-func (t *Txn) waitForWriter(target *Txn) error {
+// waitForWriter waits until target, which has a lock of that mode on res through its
+// versions or ranges, has ended or taken versions back. Nobody holds a latch.
+func (t *Txn) waitForWriter(target *Txn, res resource, mode LockMode) error {
 	if target == nil {
 		return nil
 	}
 	if t.lockTimeout == NoWait {
 		return t.wait(refused)
 	}
-	if w := t.db.store.locks.waitForTxn(t, target); w != nil {
+	if w := t.db.store.locks.waitForTxn(t, target, res, mode); w != nil {
 		return t.wait(w)
 	}
 	return nil
@@ -177,6 +190,16 @@ func (t *Txn) waitForWriter(target *Txn) error {
 // wait waits for a waiter's outcome: nil, 1222, 1205 with the transaction rolled back,
 // or the statement's context.
 func (t *Txn) wait(w *waiter) error {
+	err := t.await(w)
+	if errors.Is(err, ErrDeadlockVictim) {
+		t.Rollback()
+		return sqltypes.Errorf(1205, 51, 13, "Transaction (Process ID %d) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.", t.owner.SPID)
+	}
+	return err
+}
+
+// await waits for a waiter's outcome and leaves the transaction as it is.
+func (t *Txn) await(w *waiter) error {
 	if w == refused {
 		return lockTimeoutError()
 	}
@@ -187,19 +210,11 @@ func (t *Txn) wait(w *waiter) error {
 	}
 	select {
 	case err := <-w.done:
-		return t.waited(err)
+		return err
 	case <-t.ctx.Done():
 		m.cancel(w, fmt.Errorf("waiting for a lock: %w", context.Cause(t.ctx)))
-		return t.waited(<-w.done)
+		return <-w.done
 	}
-}
-
-func (t *Txn) waited(err error) error {
-	if errors.Is(err, errVictim) {
-		t.Rollback()
-		return sqltypes.Errorf(1205, 51, 13, "Transaction (Process ID %d) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.", t.opts.SPID)
-	}
-	return err
 }
 
 func lockTimeoutError() error {

@@ -3,7 +3,12 @@ package storage
 import "sync"
 
 // viewRef is a registered point in time, whose versions are kept.
-type viewRef struct{ at uint64 }
+type viewRef struct {
+	at uint64
+	// snapshot is the transaction whose view under SNAPSHOT it is, nil for a
+	// statement's.
+	snapshot *Txn
+}
 
 // views knows the open views of a database. mu is a leaf.
 type views struct {
@@ -13,11 +18,11 @@ type views struct {
 	visible uint64
 }
 
-// take opens a view of all that is committed now.
-func (v *views) take() *viewRef {
+// take opens a view of all that is committed now; of a transaction, or of a statement.
+func (v *views) take(snapshot *Txn) *viewRef {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	ref := &viewRef{at: v.visible}
+	ref := &viewRef{at: v.visible, snapshot: snapshot}
 	v.open[ref] = struct{}{}
 	return ref
 }
@@ -57,11 +62,24 @@ func (v *views) oldest() uint64 {
 	return oldest
 }
 
+// snapshots returns the times of the open views of transactions.
+func (v *views) snapshots() map[*Txn]uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list := map[*Txn]uint64{}
+	for ref := range v.open {
+		if ref.snapshot != nil {
+			list[ref.snapshot] = ref.at
+		}
+	}
+	return list
+}
+
 // snapshotView returns the transaction's view under Snapshot isolation, which begins
 // with the first access to data.
 func (t *Txn) snapshotView() *viewRef {
 	if t.snapshot == nil {
-		t.snapshot = t.db.views.take()
+		t.snapshot = t.db.views.take(t)
 	}
 	return t.snapshot
 }
@@ -69,7 +87,7 @@ func (t *Txn) snapshotView() *viewRef {
 // readCommittedView returns the statement's view under READ_COMMITTED_SNAPSHOT.
 func (t *Txn) readCommittedView() *viewRef {
 	if t.statementView == nil {
-		t.statementView = t.db.views.take()
+		t.statementView = t.db.views.take(nil)
 	}
 	return t.statementView
 }
