@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,6 +37,10 @@ func simulatorCommand() *cli.Command {
 			&cli.StringFlag{Name: "init", Usage: "SQL script to run first, unless the data folder holds databases already"},
 			&cli.StringFlag{Name: "exec", Usage: "SQL script to run against the data folder, instead of listening"},
 			&cli.StringFlag{Name: "tls-ca", Usage: "file to write the certificate authority to, so that clients can verify the server"},
+			&cli.StringFlag{Name: "version", Value: "2022", Usage: "SQL Server to play: " + strings.Join(engine.Versions(), ", ")},
+			&cli.StringFlag{Name: "edition", Value: "Developer", Usage: "edition to play: " + strings.Join(engine.Editions(), ", ")},
+			&cli.StringFlag{Name: "timezone", Value: "UTC", Usage: "time zone of the server, as Europe/Berlin"},
+			&cli.StringFlag{Name: "server-collation", Value: sqltypes.DefaultCollation.Name, Usage: "collation of the server and of new databases"},
 			&cli.StringFlag{Name: "password", Value: simulatorPassword, EnvVars: []string{"SIMULATOR_PASSWORD"}, Usage: "password of sa"},
 		},
 		Action: func(c *cli.Context) error {
@@ -44,6 +49,7 @@ func simulatorCommand() *cli.Command {
 			return runSimulator(ctx, simulatorOptions{
 				listen: c.String("listen"), data: c.String("data"), init: c.String("init"),
 				exec: c.String("exec"), password: c.String("password"), tlsCA: c.String("tls-ca"),
+				version: c.String("version"), edition: c.String("edition"), timezone: c.String("timezone"), collation: c.String("server-collation"),
 			}, c.App.Writer, c.App.ErrWriter)
 		},
 	}
@@ -51,6 +57,7 @@ func simulatorCommand() *cli.Command {
 
 type simulatorOptions struct {
 	listen, data, init, exec, password, tlsCA string
+	version, edition, timezone, collation     string
 }
 
 func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (err error) {
@@ -63,10 +70,18 @@ func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (
 			return fmt.Errorf("reading --init: %w", err)
 		}
 	}
+	location, err := time.LoadLocation(o.timezone)
+	if err != nil {
+		return fmt.Errorf("reading --timezone: %w; use a name of the IANA database, as UTC, Europe/Berlin or America/New_York", err)
+	}
 	server, err := simulator.New(simulator.Options{
-		Dir:    o.data,
-		Init:   string(script),
-		Logins: map[string]string{simulatorUser: o.password},
+		Dir:       o.data,
+		Init:      string(script),
+		Logins:    map[string]string{simulatorUser: o.password},
+		Version:   o.version,
+		Edition:   o.edition,
+		Location:  location,
+		Collation: o.collation,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the simulator: %w", err)

@@ -24,6 +24,8 @@ func (s *Server) open() error {
 		Clock:      s.opts.Clock,
 		Location:   s.opts.Location,
 		Version:    s.opts.Version,
+		Edition:    s.opts.Edition,
+		Collation:  s.opts.Collation,
 		ServerName: s.opts.ServerName,
 		Logins:     s.opts.Logins,
 	})

@@ -40,8 +40,15 @@ type Options struct {
 	Location *time.Location
 	// Logins are SQL logins and their passwords, created when missing.
 	Logins map[string]string
-	// Version is the product version; empty is SQL Server 2022's.
+	// Version is the SQL Server that is played, one of engine.Versions():
+	// "2016SP1" to "2025", "AzureSQLDatabase" or "ManagedInstance"; empty is
+	// "2022".
 	Version string
+	// Edition is one of engine.Editions(); empty is "Developer".
+	Edition string
+	// Collation is the server's and that of new databases; empty is
+	// SQL_Latin1_General_CP1_CI_AS.
+	Collation string
 	// ServerName is what @@SERVERNAME and error messages say; empty is
 	// "simulator".
 	ServerName string
@@ -54,17 +61,11 @@ type Options struct {
 	Log *slog.Logger
 }
 
-const (
-	defaultVersion    = "16.0.4165.4"
-	defaultServerName = "simulator"
-)
+const defaultServerName = "simulator"
 
 func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = storage.SystemClock{}
-	}
-	if o.Version == "" {
-		o.Version = defaultVersion
 	}
 	if o.ServerName == "" {
 		o.ServerName = defaultServerName

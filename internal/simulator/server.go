@@ -20,15 +20,15 @@ var ErrServerClosed = errors.New("simulator: server closed")
 
 // Server is one SQL Server: its databases and all connections to them.
 type Server struct {
-	opts        Options
-	version     tds.Version
-	backend     backend
-	instance    *engine.Instance // nil behind a test's own backend
-	agent       *cdc.Agent       // likewise
-	authority   *x509.Certificate // nil when Options.TLS was given
-	wrappedTLS  *tls.Config
-	strictTLS   *tls.Config
-	faults      faultSet
+	opts       Options
+	version    tds.Version
+	backend    backend
+	instance   *engine.Instance  // nil behind a test's own backend
+	agent      *cdc.Agent        // likewise
+	authority  *x509.Certificate // nil when Options.TLS was given
+	wrappedTLS *tls.Config
+	strictTLS  *tls.Config
+	faults     faultSet
 
 	mu        sync.Mutex
 	closed    bool
@@ -59,7 +59,7 @@ func newServer(opts Options) (*Server, error) {
 		conns:     map[*conn]struct{}{},
 		bySPID:    map[int]*conn{},
 	}
-	version, err := parseVersion(s.opts.Version)
+	version, err := wireVersion(s.opts.Version)
 	if err != nil {
 		return nil, err
 	}

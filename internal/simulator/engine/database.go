@@ -96,6 +96,8 @@ const (
 	metaSchema     = "schema/"
 	metaTable      = "table/"
 	metaModule     = "module/"
+	metaSynonym    = "synonym/"
+	metaSequence   = "sequence/"
 	metaType       = "type/"
 	metaPrincipal  = "principal/"
 	metaPermission = "permission/"
@@ -143,6 +145,18 @@ func (c *Catalog) read(key string, doc []byte) error {
 			return err
 		}
 		c.setModule(m)
+	case metaSynonym:
+		s := &Synonym{}
+		if err := json.Unmarshal(doc, s); err != nil {
+			return err
+		}
+		c.setSynonym(s)
+	case metaSequence:
+		s, err := decodeSequence(doc)
+		if err != nil {
+			return err
+		}
+		c.setSequence(s)
 	case metaType:
 		t, err := decodeType(doc)
 		if err != nil {
@@ -276,11 +290,11 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 		return err
 	}
 	if collation == "" {
-		collation = "SQL_Latin1_General_CP1_CI_AS"
+		collation = in.opts.Collation
 	}
 	db := &Database{in: in, id: id, name: name, store: sdb}
 	now := in.Now()
-	level := min(max(in.MajorVersion(), 10)*10, 170)
+	level := in.product.compatibility
 	c := newCatalog()
 	*c.options = DatabaseOptions{
 		Collation: collation, CompatibilityLevel: level, UserAccess: "MULTI_USER", State: "ONLINE",

@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,10 +21,14 @@ type Options struct {
 	Clock storage.Clock
 	// Location is the server's time zone; nil is UTC.
 	Location *time.Location
-	// Version is the product version, "16.0.4165.4" by default.
+	// Version is the product that is played, one of Versions(): "2022" by default.
 	Version string
-	// Edition is the edition's name, "Developer Edition (64-bit)" by default.
-	Edition    string
+	// Edition is one of Editions(): "Developer" by default. Azure SQL Database
+	// and Managed Instance have none.
+	Edition string
+	// Collation is the server's, and that of new databases;
+	// SQL_Latin1_General_CP1_CI_AS by default.
+	Collation  string
 	ServerName string
 	// Logins are SQL logins and their passwords, created when missing. The login
 	// sa always exists and is a sysadmin.
@@ -43,6 +45,8 @@ type Login struct {
 // Instance is one SQL Server: its databases, logins and sessions.
 type Instance struct {
 	opts     Options
+	product  product
+	edition  string
 	store    *storage.Store
 	ownStore bool
 	clock    storage.Clock
@@ -74,17 +78,27 @@ func New(opts Options) (*Instance, error) {
 	if opts.Location == nil {
 		opts.Location = time.UTC
 	}
-	if opts.Version == "" {
-		opts.Version = "16.0.4165.4"
+	if opts.Collation == "" {
+		opts.Collation = sqltypes.DefaultCollation.Name
 	}
-	if opts.Edition == "" {
-		opts.Edition = "Developer Edition (64-bit)"
+	collation, ok := sqltypes.LookupCollation(opts.Collation)
+	if !ok {
+		return nil, fmt.Errorf("unknown collation %q", opts.Collation)
+	}
+	opts.Collation = collation.Name
+	played, err := lookupProduct(opts.Version)
+	if err != nil {
+		return nil, err
+	}
+	edition, err := lookupEdition(opts.Edition)
+	if err != nil {
+		return nil, err
 	}
 	if opts.ServerName == "" {
 		opts.ServerName = "SIMULATOR"
 	}
 	in := &Instance{
-		opts: opts, store: opts.Storage, clock: opts.Clock, location: opts.Location,
+		opts: opts, product: played, edition: edition, store: opts.Storage, clock: opts.Clock, location: opts.Location,
 		hooks: newHooks(), programs: newProgramCache(),
 		databases: map[string]*Database{}, sessions: map[int]*Session{}, logins: map[string]*login{},
 		applocks: map[string]*appLock{},
@@ -116,18 +130,8 @@ func (in *Instance) Clock() storage.Clock { return in.clock }
 // Location is the server's time zone.
 func (in *Instance) Location() *time.Location { return in.location }
 
-// MajorVersion is the first part of the product version.
-func (in *Instance) MajorVersion() int {
-	first, _, _ := strings.Cut(in.opts.Version, ".")
-	n, _ := strconv.Atoi(first)
-	return n
-}
-
 // ServerName is the name the server gives itself (@@SERVERNAME).
 func (in *Instance) ServerName() string { return in.opts.ServerName }
-
-// Version is the product version, as in SERVERPROPERTY('ProductVersion').
-func (in *Instance) Version() string { return in.opts.Version }
 
 // The ids of the system databases (MS docs: sys.databases).
 const (
@@ -251,7 +255,7 @@ func (in *Instance) register(s *Session, db *Database) bool {
 	}
 	for id := firstSPID; ; id++ {
 		if in.sessions[id] == nil {
-			s.spid = id
+			s.spid, s.owner.SPID = id, id
 			in.sessions[id] = s
 			return true
 		}
@@ -278,21 +282,4 @@ func (in *Instance) Close() error {
 		return in.store.Close()
 	}
 	return nil
-}
-
-// editionNumber is SERVERPROPERTY('EngineEdition') (MS docs: SERVERPROPERTY).
-func (in *Instance) editionNumber() int64 {
-	e := strings.ToLower(in.opts.Edition)
-	switch {
-	case strings.Contains(e, "azure"):
-		return 5
-	case strings.Contains(e, "managed"):
-		return 8
-	case strings.Contains(e, "express"):
-		return 4
-	case strings.Contains(e, "standard"), strings.Contains(e, "web"):
-		return 2
-	default:
-		return 3
-	}
 }
