@@ -52,42 +52,56 @@ func (db *Database) allTables() []*table { return append(db.userTables(), db.tab
 
 // writeCompacted writes the whole state of a database that nobody uses yet.
 func (db *Database) writeCompacted(l *logFile) error {
-	steps := []func() error{
-		func() error { return l.writeHeader(db.id, db.name) },
-		func() error { return l.writeRetention(db.log.retain) },
-		func() error { return l.writeState(db.nextTxn.Load(), db) },
-		func() error { return l.writeCounters(db.counters.all()) },
+	st := state{
+		retain: db.log.retain, lastTxn: db.nextTxn.Load(), lastCommit: db.lsns.lastCommit(),
+		lastCommitTime: db.lastCommitTime, log: db.log.txns,
+	}
+	if err := l.writeState(db.id, db.name, st, db.counters.all()); err != nil {
+		return err
 	}
 	for _, tab := range db.allTables() {
-		steps = append(steps, func() error { return l.writeTable(tab) })
+		def, rows := tab.rowsAt(view{at: newest})
+		if err := l.writeTable(def, tab.nextID.Load(), rows); err != nil {
+			return err
+		}
 	}
-	for i := range db.log.txns {
-		steps = append(steps, func() error { return l.writeLogged(&db.log.txns[i]) })
+	return l.writeLog(db.log.txns)
+}
+
+// writeState writes what comes before the tables.
+func (l *logFile) writeState(id int, name string, st state, counters []counterValue) error {
+	if err := l.writeHeader(id, name); err != nil {
+		return err
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
+	if err := l.writeRetention(st.retain); err != nil {
+		return err
+	}
+	w := l.begin(frameState)
+	l.buf = append(binary.AppendUvarint(l.buf, st.lastTxn), st.lastCommit[:]...)
+	l.buf = appendTime(l.buf, st.lastCommitTime)
+	if err := w.end(); err != nil {
+		return err
+	}
+	return l.writeCounters(counters)
+}
+
+// writeLog writes what the log keeps.
+func (l *logFile) writeLog(txns []loggedTxn) error {
+	for i := range txns {
+		if err := l.writeLogged(&txns[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *logFile) writeState(txn uint64, db *Database) error {
-	w := l.begin(frameState)
-	last := db.lsns.lastCommit()
-	l.buf = append(binary.AppendUvarint(l.buf, txn), last[:]...)
-	l.buf = appendTime(l.buf, db.lastCommitTime)
-	return w.end()
-}
-
 // writeTable writes a table's definition and rows.
-func (l *logFile) writeTable(tab *table) error {
+func (l *logFile) writeTable(def TableDef, nextID uint64, rows []rowImage) error {
 	w := l.begin(frameTable)
-	l.buf = binary.AppendUvarint(appendTableDef(l.buf, tab.def), tab.nextID.Load())
+	l.buf = binary.AppendUvarint(appendTableDef(l.buf, def), nextID)
 	if err := w.end(); err != nil {
 		return err
 	}
-	rows := tab.liveRows()
 	for len(rows) > 0 {
 		w = l.begin(frameRows)
 		for len(rows) > 0 && len(l.buf) < partSize {

@@ -192,12 +192,23 @@ func (t *Txn) addDDL(o op) {
 // liveRows returns the newest rows in the order of their ids. The table is locked
 // against writers.
 func (tab *table) liveRows() []rowImage {
+	_, rows := tab.rowsOf(func(rec *record) *version { return rec.head })
+	return rows
+}
+
+// rowsAt returns the table's definition and the rows that a view shows, in the order of
+// their ids.
+func (tab *table) rowsAt(at view) (TableDef, []rowImage) {
+	return tab.rowsOf(func(rec *record) *version { return at.sees(rec.head) })
+}
+
+func (tab *table) rowsOf(version func(*record) *version) (TableDef, []rowImage) {
 	tab.latch.RLock()
 	defer tab.latch.RUnlock()
 	rows := make([]rowImage, 0, tab.records.len)
 	tab.records.each(func(rec *record) {
-		if rec.head.row != nil {
-			rows = append(rows, rowImage{rec.id, rec.head.row})
+		if v := version(rec); v != nil && v.row != nil {
+			rows = append(rows, rowImage{rec.id, v.row})
 		}
 	})
 	slices.SortFunc(rows, func(a, b rowImage) int {
@@ -206,7 +217,7 @@ func (tab *table) liveRows() []rowImage {
 		}
 		return 1
 	})
-	return rows
+	return tab.def, rows
 }
 
 // buildIndexes fills empty indexes of the table and checks their uniqueness. Indexes

@@ -146,9 +146,10 @@ func (t *Txn) insertOnce(tab *table, row Row, opts WriteOptions) (RowID, *obstac
 	}
 	v := &version{row: row, status: t.status, seq: t.nextSeq()}
 	rec := &record{id: RowID(tab.nextID.Add(1)), head: v}
-	tab.insert(rec)
 	lsn := t.nextLSN(rowRecordSize + rowSize(row))
+	// The operation is noted first, so that it is undone even if an index's filter panics.
 	t.addOp(op{kind: opInsert, unlogged: opts.Unlogged, lsn: lsn, pair: opts.Pair, table: tab, rec: rec, after: v})
+	tab.insert(rec)
 	return rec.id, nil, nil
 }
 
@@ -202,9 +203,10 @@ func (t *Txn) changeOnce(tab *table, id RowID, row Row, opts WriteOptions) (LSN,
 		return LSN{}, obstacle, nil
 	}
 	v.seq = t.nextSeq()
-	tab.push(rec, v)
 	o.lsn = t.nextLSN(size)
+	v.prev, rec.head = before, v
 	t.addOp(o)
+	tab.enter(rec, v)
 	return o.lsn, nil, nil
 }
 

@@ -56,12 +56,17 @@ func (db *Database) collectGarbage() {
 		if len(batch) == 0 {
 			return
 		}
-		tab := batch[0].table
-		tab.latch.Lock()
-		for _, g := range batch {
-			tab.prune(g.rec, oldest)
-		}
-		tab.latch.Unlock()
+		pruneAll(batch, oldest)
+	}
+}
+
+// pruneAll removes what a batch of one table no longer needs.
+func pruneAll(batch []garbage, oldest uint64) {
+	tab := batch[0].table
+	tab.latch.Lock()
+	defer tab.latch.Unlock()
+	for _, g := range batch {
+		tab.prune(g.rec, oldest)
 	}
 }
 

@@ -116,6 +116,13 @@ func (l *txnLog) after(lsn LSN, limit int) []loggedTxn {
 	return slices.Clone(l.txns[first:min(len(l.txns), first+limit)])
 }
 
+// all returns every kept transaction.
+func (l *txnLog) all() []loggedTxn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.txns)
+}
+
 func (t *loggedTxn) export() LoggedTxn {
 	out := LoggedTxn{
 		ID: t.id, BeginLSN: t.beginLSN, CommitLSN: t.commitLSN,

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 )
@@ -14,7 +15,9 @@ const partSize = 1 << 20
 // logFile appends frames to a database's file. The database's commitMu guards all but
 // syncTo.
 type logFile struct {
-	f    *os.File
+	f *os.File
+	// out is written to when there is no file: a backup.
+	out  io.WriterAt
 	size int64
 	buf  []byte
 	// broken is set when a failed write could not be taken back.
@@ -54,9 +57,17 @@ func (w *frameWriter) write(more bool) {
 		return
 	}
 	endFrame(l.buf, 0, more)
-	n, err := l.f.WriteAt(l.buf, l.size)
+	n, err := l.target().WriteAt(l.buf, l.size)
 	l.size += int64(n)
 	w.err = err
+}
+
+// target is what frames are written to.
+func (l *logFile) target() io.WriterAt {
+	if l.f == nil {
+		return l.out
+	}
+	return l.f
 }
 
 // end writes the rest of the record. On an error nothing of it stays in the file.
@@ -71,8 +82,8 @@ func (w *frameWriter) end() error {
 	if cap(l.buf) > 4*partSize {
 		l.buf = nil
 	}
-	if w.err == nil {
-		return nil
+	if w.err == nil || l.f == nil {
+		return w.err
 	}
 	l.size = w.start
 	if err := l.f.Truncate(w.start); err != nil {

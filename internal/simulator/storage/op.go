@@ -53,8 +53,8 @@ func (o *op) undo(db *Database) {
 	switch o.kind {
 	case opInsert, opUpdate, opDelete:
 		o.table.latch.Lock()
+		defer o.table.latch.Unlock()
 		o.table.pop(o.rec)
-		o.table.latch.Unlock()
 	case opCreateTable:
 		db.setTable(o.table.id, nil)
 	case opReplaceTable:
@@ -63,8 +63,8 @@ func (o *op) undo(db *Database) {
 		db.setTable(o.table.id, o.table)
 	case opIndexes:
 		o.table.latch.Lock()
+		defer o.table.latch.Unlock()
 		o.table.indexes, o.table.def = o.more.oldIndexes, o.more.oldDef
-		o.table.latch.Unlock()
 	}
 }
 

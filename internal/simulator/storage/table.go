@@ -143,10 +143,8 @@ func (tab *table) insert(rec *record) {
 	}
 }
 
-// push makes v the newest version of rec. The latch is held.
-func (tab *table) push(rec *record, v *version) {
-	v.prev = rec.head
-	rec.head = v
+// enter puts v, the newest version of rec, into the indexes. The latch is held.
+func (tab *table) enter(rec *record, v *version) {
 	if v.row == nil {
 		return
 	}

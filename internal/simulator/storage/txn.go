@@ -170,8 +170,8 @@ func (t *Txn) Rollback() {
 	if t.done {
 		return
 	}
+	defer t.end() // nothing stays locked, whatever happens
 	t.undoTo(0)
-	t.end()
 }
 
 // end gives back all that the transaction holds.
