@@ -1,12 +1,16 @@
 package schema
 
-import "database/sql/driver"
+import (
+	"database/sql/driver"
+	"slices"
+)
 
 // field is one compiled column of a row or of a key.
 type field struct {
 	codec
-	column int // index into the row's values
-	name   string
+	column int    // index into the row's values
+	source string // the column's name
+	name   string // the field's
 	// prefix is what stands before the value: `{"name":` or `,"name":`.
 	prefix []byte
 	// notNull is what the catalogue says, optional what the schema says: they
@@ -18,34 +22,77 @@ type field struct {
 	def           []byte
 	defStructured any
 
+	// masked is the encoded text that stands for every value, NULL included;
+	// nil where values show.
+	masked           []byte
+	maskedStructured any
+
 	lob, legacyLOB        bool
 	ordinal               int
 	placeholder           []byte
 	placeholderStructured any
 }
 
-// newField compiles a column.
-func newField(column int, c Column, first bool, code codec, m Modes) field {
-	prefix := []byte{','}
-	if first {
-		prefix[0] = '{'
-	}
+// newField compiles a column, for values or for keys.
+func newField(column int, c Column, code codec, m Modes, inKey bool) field {
 	f := field{
 		codec:     code,
 		column:    column,
-		name:      c.Name,
-		prefix:    append(AppendString(prefix, c.Name), ':'),
+		source:    c.Name,
+		name:      m.FieldNames.field(c.Name),
 		notNull:   !c.Nullable,
 		optional:  c.Nullable,
 		lob:       c.Type.LOB(),
 		legacyLOB: c.Type.legacyLOB(),
 		ordinal:   c.Ordinal,
 	}
+	f.setDefault(c)
+	if c.rule != nil && (!inKey || c.ruleInKey) {
+		c.rule.apply(&f, c)
+	}
 	if f.lob {
 		f.optional = true
 		f.setPlaceholder(c.Type, m.Placeholder)
 	}
 	return f
+}
+
+// begin writes what stands before the value.
+func (f *field) begin(first bool) {
+	f.prefix = []byte{','}
+	if first {
+		f.prefix[0] = '{'
+	}
+	f.prefix = append(AppendString(f.prefix, f.name), ':')
+}
+
+// setDefault encodes the column's default as if it were a value.
+func (f *field) setDefault(c Column) {
+	if c.DefaultValue == nil {
+		return
+	}
+	def, err := f.append(nil, c.DefaultValue)
+	if err != nil {
+		return // no form in the chosen modes, so none in the schema
+	}
+	structured, err := f.structured(c.DefaultValue)
+	if err != nil {
+		return
+	}
+	f.def, f.defStructured = def, structured
+}
+
+// mask makes a text stand for every value.
+func (f *field) mask(text string) {
+	encoded := AppendString(nil, text)
+	f.masked, f.maskedStructured = encoded, text
+	f.codec.append = func(dst []byte, _ driver.Value) ([]byte, error) { return append(dst, encoded...), nil }
+	f.codec.structured = func(driver.Value) (any, error) { return text, nil }
+}
+
+// addParameter adds a parameter to the schema.
+func (f *field) addParameter(name, value string) {
+	f.schema.Parameters = append(slices.Clip(f.schema.Parameters), Parameter{name, value})
 }
 
 // setPlaceholder encodes the placeholder as if it were a value of the column.
@@ -81,7 +128,7 @@ func (f *field) unrecorded(img RowImage) bool {
 
 // connect returns the field's schema.
 func (f *field) connect() ConnectField {
-	s := f.codec.schema
+	s := f.schema
 	s.Optional = f.optional
 	s.Default = f.def
 	return ConnectField{Name: f.name, Schema: s}

@@ -9,30 +9,62 @@ import (
 // FilterOptions are lists of Java regular expressions. Of an include and an
 // exclude list of the same kind only one may be given.
 type FilterOptions struct {
+	// SchemaInclude and SchemaExclude are matched against the schema's name.
+	SchemaInclude, SchemaExclude []string
 	// TableInclude and TableExclude are matched against schema.table.
 	TableInclude, TableExclude []string
+	// Builtin lets tables of SQL Server's own pass: those of the schemas cdc
+	// and sys, and systranschemas.
+	Builtin bool
 }
 
-// Filter decides which tables are captured. Patterns match the whole name and
-// ignore case; the names that they select stay exact.
+// Filter decides which tables are captured: those whose schema and whose name
+// pass. Patterns match the whole name and ignore case; the names that they
+// select stay exact.
 type Filter struct {
-	include, exclude []*Pattern
+	schemas, tables nameFilter
+	builtin         bool
 }
+
+// nameFilter is an include list or an exclude list.
+type nameFilter struct{ include, exclude []*Pattern }
 
 // NewFilter compiles the lists. Errors name the field and the pattern.
 func NewFilter(opts FilterOptions) (*Filter, error) {
-	if len(opts.TableInclude) > 0 && len(opts.TableExclude) > 0 {
-		return nil, fmt.Errorf("table_include_list and table_exclude_list are both set: use one of them")
-	}
-	include, err := compileList("table_include_list", opts.TableInclude)
+	schemas, err := newNameFilter("schema", opts.SchemaInclude, opts.SchemaExclude)
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := compileList("table_exclude_list", opts.TableExclude)
+	tables, err := newNameFilter("table", opts.TableInclude, opts.TableExclude)
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{include: include, exclude: exclude}, nil
+	return &Filter{schemas: schemas, tables: tables, builtin: opts.Builtin}, nil
+}
+
+// newNameFilter compiles the lists <kind>_include_list and <kind>_exclude_list.
+func newNameFilter(kind string, include, exclude []string) (nameFilter, error) {
+	includeField, excludeField := kind+"_include_list", kind+"_exclude_list"
+	if len(include) > 0 && len(exclude) > 0 {
+		return nameFilter{}, fmt.Errorf("%s and %s are both set: use one of them", includeField, excludeField)
+	}
+	var (
+		f   nameFilter
+		err error
+	)
+	if f.include, err = compileList(includeField, include); err != nil {
+		return nameFilter{}, err
+	}
+	f.exclude, err = compileList(excludeField, exclude)
+	return f, err
+}
+
+// match reports whether a name passes.
+func (f nameFilter) match(name string) bool {
+	if len(f.include) > 0 {
+		return firstMatch(f.include, name) >= 0
+	}
+	return firstMatch(f.exclude, name) < 0
 }
 
 // compileList compiles the patterns of one field, blanks around them ignored.
@@ -54,30 +86,41 @@ func compileList(fieldName string, patterns []string) ([]*Pattern, error) {
 
 // Match reports whether a table is captured.
 func (f *Filter) Match(schema, table string) bool {
-	name := schema + "." + table
-	if len(f.include) > 0 {
-		return firstMatch(f.include, name) >= 0
+	if !f.builtin && isBuiltin(schema, table) {
+		return false
 	}
-	return firstMatch(f.exclude, name) < 0
+	return f.schemas.match(schema) && f.tables.match(schema+"."+table)
+}
+
+// isBuiltin tells the tables of SQL Server's own, as Debezium does.
+func isBuiltin(schema, table string) bool {
+	return strings.EqualFold(schema, "cdc") || strings.EqualFold(schema, "sys") || strings.EqualFold(table, "systranschemas")
 }
 
 // Order returns the place of the first include pattern that matches, by which
 // Debezium orders the tables of a snapshot; zero without an include list.
 func (f *Filter) Order(schema, table string) int {
-	return max(0, firstMatch(f.include, schema+"."+table))
+	return max(0, firstMatch(f.tables.include, schema+"."+table))
 }
 
 // Unmatched returns the include patterns that match none of the tables: each
 // is worth a warning.
 func (f *Filter) Unmatched(tables []TableID) []string {
-	var unmatched []string
-	for _, p := range f.include {
-		matches := func(id TableID) bool { return p.Match(id.Schema + "." + id.Name) }
-		if !slices.ContainsFunc(tables, matches) {
-			unmatched = append(unmatched, p.String())
+	return append(
+		unmatched(f.schemas.include, tables, func(id TableID) string { return id.Schema }),
+		unmatched(f.tables.include, tables, func(id TableID) string { return id.Schema + "." + id.Name })...,
+	)
+}
+
+// unmatched returns the patterns that match the name of none of the tables.
+func unmatched(patterns []*Pattern, tables []TableID, name func(TableID) string) []string {
+	var texts []string
+	for _, p := range patterns {
+		if !slices.ContainsFunc(tables, func(id TableID) bool { return p.Match(name(id)) }) {
+			texts = append(texts, p.String())
 		}
 	}
-	return unmatched
+	return texts
 }
 
 // firstMatch returns the index of the first pattern that matches, or -1.

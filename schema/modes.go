@@ -51,6 +51,8 @@ type Modes struct {
 	// Placeholder stands for a value that CDC did not record
 	// (unavailable_value_placeholder).
 	Placeholder string
+	// FieldNames adjusts the names of fields (field_name_adjustment_mode).
+	FieldNames NameAdjustment
 }
 
 // DefaultModes returns Debezium's defaults.
@@ -60,5 +62,6 @@ func DefaultModes() Modes {
 		Decimal:     DecimalPrecise,
 		Binary:      BinaryBytes,
 		Placeholder: "__debezium_unavailable_value",
+		FieldNames:  NamesUnchanged,
 	}
 }

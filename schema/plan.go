@@ -28,6 +28,9 @@ type Omission struct{ Column, Reason string }
 func Compile(t *Table, m Modes) (*Plan, error) {
 	p := &Plan{table: t}
 	for i, c := range t.Columns {
+		if c.KeyOnly {
+			continue
+		}
 		code, reason := codecOf(c.Type, m)
 		if c.Computed {
 			reason = "computed columns are always NULL in change tables"
@@ -36,7 +39,7 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 			p.omitted = append(p.omitted, Omission{c.Name, reason})
 			continue
 		}
-		p.fields = append(p.fields, newField(i, c, len(p.fields) == 0, code, m))
+		p.fields = append(p.fields, newField(i, c, code, m, false))
 	}
 	for _, i := range t.Key {
 		if i < 0 || i >= len(t.Columns) {
@@ -47,9 +50,29 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 		if reason != "" || c.Computed {
 			return nil, fmt.Errorf("compiling table %s: key column %q is not in events", t.ID(), c.Name)
 		}
-		p.key = append(p.key, newField(i, c, len(p.key) == 0, code, m))
+		p.key = append(p.key, newField(i, c, code, m, true))
+	}
+	for _, fields := range [][]field{p.fields, p.key} {
+		if err := finish(fields); err != nil {
+			return nil, fmt.Errorf("compiling table %s: %w", t.ID(), err)
+		}
 	}
 	return p, nil
+}
+
+// finish gives the fields of a struct their places. No two may have one name,
+// which adjusting names can lead to.
+func finish(fields []field) error {
+	names := make(map[string]string, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		if other, taken := names[f.name]; taken {
+			return fmt.Errorf("columns %q and %q are both called %q by field_name_adjustment_mode: exclude one of them, or choose another mode", other, f.source, f.name)
+		}
+		names[f.name] = f.source
+		f.begin(i == 0)
+	}
+	return nil
 }
 
 // Table returns the table that was compiled.
@@ -96,6 +119,8 @@ func (p *Plan) appendNull(dst []byte, f *field, img RowImage) ([]byte, error) {
 	switch {
 	case err != nil:
 		return dst, err
+	case form == nullMasked:
+		return append(dst, f.masked...), nil
 	case form == nullPlaceholder:
 		return append(dst, f.placeholder...), nil
 	case form == nullDefault:
@@ -110,23 +135,26 @@ type nullForm uint8
 
 const (
 	nullNull nullForm = iota
+	nullMasked
 	nullPlaceholder
 	nullDefault
 )
 
-// null decides how a NULL is written: as the placeholder where CDC left out a
-// value, as the default where the field has one (Kafka Connect's
-// replace.null.with.default), else as null.
+// null decides how a NULL is written: as the mask of a column that is masked,
+// as the placeholder where CDC left out a value, as the default where the field
+// has one (Kafka Connect's replace.null.with.default), else as null.
 func (p *Plan) null(f *field, img RowImage) (nullForm, error) {
 	switch {
+	case f.masked != nil:
+		return nullMasked, nil
 	case f.unrecorded(img):
 		return nullPlaceholder, nil
 	case f.def != nil:
 		return nullDefault, nil
 	case !f.optional:
-		return 0, &NullError{p.table.ID(), f.name}
+		return 0, &NullError{p.table.ID(), f.source}
 	case f.notNull && p.OnNull != nil:
-		p.OnNull(f.name)
+		p.OnNull(f.source)
 	}
 	return nullNull, nil
 }
@@ -136,7 +164,7 @@ func (p *Plan) null(f *field, img RowImage) (nullForm, error) {
 func (p *Plan) Relax(column string) {
 	for _, fields := range [][]field{p.fields, p.key} {
 		for i := range fields {
-			if fields[i].name == column {
+			if fields[i].source == column {
 				fields[i].optional = true
 			}
 		}
@@ -163,7 +191,10 @@ func (p *Plan) structuredFields(fields []field, row []driver.Value, img RowImage
 			if err != nil {
 				return nil, err
 			}
-			m[f.name] = [...]any{nullNull: nil, nullPlaceholder: f.placeholderStructured, nullDefault: f.defStructured}[form]
+			m[f.name] = [...]any{
+				nullNull: nil, nullMasked: f.maskedStructured,
+				nullPlaceholder: f.placeholderStructured, nullDefault: f.defStructured,
+			}[form]
 			continue
 		}
 		value, err := f.structured(v)
@@ -203,7 +234,7 @@ func (p *Plan) Common() common.Common {
 
 // valueError completes an encoder's error with the place of the value.
 func (p *Plan) valueError(f *field, v driver.Value, err error) error {
-	e := &ValueError{Table: p.table.ID(), Column: f.name, Value: printable(v), Reason: err.Error()}
+	e := &ValueError{Table: p.table.ID(), Column: f.source, Value: printable(v), Reason: err.Error()}
 	var r *rangeError
 	if errors.As(err, &r) {
 		e.Remedy = r.remedy

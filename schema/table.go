@@ -1,5 +1,7 @@
 package schema
 
+import "database/sql/driver"
+
 // Table is one version of a table, or of a capture instance of it: its
 // columns in catalogue order and its key. It does not change once made.
 type Table struct {
@@ -7,6 +9,9 @@ type Table struct {
 	// Columns are those that a row of driver values holds, in that order. For
 	// a capture instance they are the captured columns.
 	Columns []Column
+	// Captured are all captured columns, where a [Selection] has left some of
+	// them out of Columns; nil otherwise.
+	Captured []Column
 	// Key holds the indexes into Columns of the key's columns, in key order;
 	// nil when the table has no key. See [ChooseKey].
 	Key []int
@@ -38,4 +43,12 @@ type Column struct {
 	// column's place in the update mask. Zero outside CDC.
 	Ordinal   int
 	Collation string
+	// DefaultValue is Default as a driver value of the column's type; nil when
+	// there is none or it is no constant. See [ParseDefault].
+	DefaultValue driver.Value
+	// KeyOnly columns are read for the key and left out of values.
+	KeyOnly bool
+
+	rule      *rule // changes the column in values; nil: none
+	ruleInKey bool  // in keys too
 }

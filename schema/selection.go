@@ -1,0 +1,187 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SelectionOptions say which tables are captured and what events show of their
+// columns. All patterns are Java regular expressions.
+type SelectionOptions struct {
+	Tables FilterOptions
+	// ColumnInclude and ColumnExclude are matched against schema.table.column;
+	// one of them may be given.
+	ColumnInclude, ColumnExclude []string
+	// Keys is message_key_columns in Debezium's notation; see [parseKeys].
+	Keys string
+	// Rules change columns. Of those that match a column the first counts.
+	Rules []RuleOptions
+	// MaskKeys applies rules to the columns of keys too.
+	MaskKeys bool
+}
+
+// Selection decides what is captured, and in which shape. It is not safe for
+// concurrent use.
+type Selection struct {
+	*Filter
+	columns  nameFilter
+	keys     []keyPattern
+	rules    []*rule
+	maskKeys bool
+	used     map[string]bool // fields' patterns that matched something
+}
+
+// NewSelection compiles the options. Errors name the field and the value.
+func NewSelection(opts SelectionOptions) (*Selection, error) {
+	s := &Selection{maskKeys: opts.MaskKeys, used: map[string]bool{}}
+	var err error
+	if s.Filter, err = NewFilter(opts.Tables); err != nil {
+		return nil, err
+	}
+	if s.columns, err = newNameFilter("column", opts.ColumnInclude, opts.ColumnExclude); err != nil {
+		return nil, err
+	}
+	if s.keys, err = parseKeys(opts.Keys); err != nil {
+		return nil, err
+	}
+	for _, o := range opts.Rules {
+		r, err := newRule(o)
+		if err != nil {
+			return nil, err
+		}
+		s.rules = append(s.rules, r)
+	}
+	return s, nil
+}
+
+// Shape returns the table as events show it: with the key that
+// message_key_columns gives it, without the columns that are excluded, and
+// with the rules of the others. An excluded column of the key stays, for the
+// key alone. The table given is not changed. Notes deserve a warning.
+func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
+	key := t.Key
+	if custom := s.customKey(t); custom != nil {
+		key = custom
+	}
+	shaped = &Table{Database: t.Database, Schema: t.Schema, Name: t.Name, Captured: t.Columns}
+	at := make([]int, len(t.Columns)) // where a column went
+	for i, c := range t.Columns {
+		inKey := slices.Contains(key, i)
+		if !s.columns.match(t.Schema + "." + t.Name + "." + c.Name) {
+			if !inKey {
+				continue
+			}
+			c.KeyOnly = true
+		}
+		if r := s.ruleOf(t, c); r != nil {
+			c.rule = r
+			if inKey && r.changesValues() && !s.maskKeys {
+				notes = append(notes, fmt.Sprintf("%s changes column %q in values, but not in keys, which hold it as it is: set column_mask_keys to change it there too", r.Field, c.Name))
+			}
+			c.ruleInKey = inKey && s.maskKeys
+		}
+		at[i] = len(shaped.Columns)
+		shaped.Columns = append(shaped.Columns, c)
+	}
+	for _, i := range key {
+		shaped.Key = append(shaped.Key, at[i])
+	}
+	return shaped, notes
+}
+
+// ruleOf returns the first rule that matches a column, or nil.
+func (s *Selection) ruleOf(t *Table, c Column) *rule {
+	for _, r := range s.rules {
+		if i := r.match(t, c); i >= 0 {
+			s.used[r.label(i)] = true
+			return r
+		}
+	}
+	return nil
+}
+
+// UnmatchedColumns returns what names columns and has matched none in any
+// table shaped so far: each is worth a warning, since a rule with a slip of
+// the pen lets out what it was to hide.
+func (s *Selection) UnmatchedColumns() []string {
+	var labels []string
+	for _, r := range s.rules {
+		for i := range r.patterns {
+			labels = append(labels, r.label(i))
+		}
+	}
+	for _, k := range s.keys {
+		labels = append(labels, k.label())
+	}
+	return slices.DeleteFunc(labels, func(label string) bool { return s.used[label] })
+}
+
+// columnNames are the names by which patterns find a column.
+func columnNames(t *Table, column string) [2]string {
+	short := t.Schema + "." + t.Name + "." + column
+	return [2]string{t.Database + "." + short, short}
+}
+
+// matchAny reports whether a pattern matches one of the names.
+func matchAny(p *Pattern, names [2]string) bool {
+	return p.Match(names[0]) || p.Match(names[1])
+}
+
+// keyPattern is one column pattern of message_key_columns.
+type keyPattern struct {
+	text    string // as it stands in the field
+	pattern *Pattern
+}
+
+func (k keyPattern) label() string { return "message_key_columns: " + k.text }
+
+// parseKeys reads message_key_columns: entries separated by semicolons, each
+// tablePattern:column,column. Table and column together are one pattern for
+// the whole name of a column, with or without the database.
+// Source: Debezium, Key.CustomKeyMapper.
+func parseKeys(text string) ([]keyPattern, error) {
+	const field = "message_key_columns"
+	var keys []keyPattern
+	for entry := range strings.SplitSeq(text, ";") {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			continue
+		}
+		at := strings.LastIndexByte(entry, ':')
+		if at <= 0 || at == len(entry)-1 {
+			return nil, fmt.Errorf("%s: %q is not of the form table:column,column", field, entry)
+		}
+		table, columns := strings.TrimSpace(entry[:at]), entry[at+1:]
+		for column := range strings.SplitSeq(columns, ",") {
+			column = strings.TrimSpace(column)
+			if column == "" {
+				return nil, fmt.Errorf("%s: %q has an empty column", field, entry)
+			}
+			p, err := CompilePattern(table + "." + column)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", field, entry, err)
+			}
+			keys = append(keys, keyPattern{text: table + ":" + column, pattern: p})
+		}
+	}
+	return keys, nil
+}
+
+// customKey returns the key that message_key_columns gives a table: the columns
+// in the order of the patterns, each once; nil if none matches.
+func (s *Selection) customKey(t *Table) []int {
+	var key []int
+	for _, k := range s.keys {
+		for i, c := range t.Columns {
+			if !matchAny(k.pattern, columnNames(t, c.Name)) {
+				continue
+			}
+			s.used[k.label()] = true
+			if !slices.Contains(key, i) {
+				key = append(key, i)
+			}
+		}
+	}
+	return key
+}
