@@ -25,6 +25,8 @@ const (
 	KindCheck          ObjectKind = "C"
 	KindForeignKey     ObjectKind = "F"
 	KindTrigger        ObjectKind = "TR"
+	KindSynonym        ObjectKind = "SN"
+	KindSequence       ObjectKind = "SO"
 )
 
 // Object is what every entry of sys.objects has. Object ids are never reused.
@@ -225,6 +227,8 @@ type DatabaseOptions struct {
 	ReadOnly    bool
 	Recovery    string
 	CDCEnabled  bool
+	// Contained is CONTAINMENT = PARTIAL, which allows no change data capture.
+	Contained   bool `json:",omitempty"`
 	Created     time.Time
 	Owner       string
 	Trustworthy bool
@@ -239,6 +243,8 @@ type Catalog struct {
 	schemas     map[string]*Schema
 	tables      map[int64]*Table
 	modules     map[int64]*Module
+	synonyms    map[int64]*Synonym
+	sequences   map[int64]*Sequence
 	types       map[string]*UserType
 	principals  map[string]*Principal
 	permissions map[string]*Permission
@@ -254,6 +260,8 @@ func newCatalog() *Catalog {
 		schemas:     map[string]*Schema{},
 		tables:      map[int64]*Table{},
 		modules:     map[int64]*Module{},
+		synonyms:    map[int64]*Synonym{},
+		sequences:   map[int64]*Sequence{},
 		types:       map[string]*UserType{},
 		principals:  map[string]*Principal{},
 		permissions: map[string]*Permission{},
@@ -267,6 +275,8 @@ func (c *Catalog) clone() *Catalog {
 	d.schemas = maps.Clone(c.schemas)
 	d.tables = maps.Clone(c.tables)
 	d.modules = maps.Clone(c.modules)
+	d.synonyms = maps.Clone(c.synonyms)
+	d.sequences = maps.Clone(c.sequences)
 	d.types = maps.Clone(c.types)
 	d.principals = maps.Clone(c.principals)
 	d.permissions = maps.Clone(c.permissions)

@@ -43,8 +43,8 @@ func (c *compiler) call(f *tsql.FuncCall, b *block) (*expr, error) {
 		return c.nullif(f, b)
 	case "CHOOSE":
 		return c.choose(f, b)
-	case "GROUPING":
-		return constExpr(sqltypes.IntOf(0), typeTinyInt), nil
+	case "GROUPING", "GROUPING_ID":
+		return c.groupingCall(name, f, b)
 	}
 	if sf, ok := systemFunctions[name]; ok {
 		return c.systemCall(sf, f, b)
@@ -304,6 +304,11 @@ func (c *compiler) userCall(f *tsql.FuncCall, b *block) (*expr, error) {
 		return out, nil
 	}
 	m := c.catalog(db).module(schema, name)
+	if s := c.catalog(db).synonym(schema, name); s != nil {
+		call := *f
+		call.Name = s.target()
+		return c.userCall(&call, b)
+	}
 	if m == nil || m.Kind != KindScalarFunction {
 		if strings.EqualFold(schema, "sys") {
 			return nil, errInvalidObject(f.Name.String())

@@ -23,6 +23,10 @@ type compiler struct {
 	readsTables  bool
 	maxRecursion int
 	depth        int
+	// sequences are those that the row at hand takes a value from; assigning is
+	// set where a value is computed for a column or variable.
+	sequences []int64
+	assigning bool
 	// module is set while a view's or function's body is compiled: names without
 	// a schema belong to the module's database and schema.
 	module *moduleScope
@@ -40,10 +44,22 @@ func constExpr(v value, t sqltypes.Type) *expr {
 
 // expr compiles a scalar expression.
 func (c *compiler) expr(e tsql.Expr, b *block) (*expr, error) {
-	if b != nil && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 && b.groupKeys[exprKey(e)] {
-		b.inGroupKey++
-		defer func() { b.inGroupKey-- }()
+	if b != nil && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
+		if at, ok := b.groupKeys[exprKey(e)]; ok {
+			b.inGroupKey++
+			k, err := c.plainExpr(e, b)
+			b.inGroupKey--
+			if err != nil {
+				return nil, err
+			}
+			return b.groupValue(at, k), nil
+		}
 	}
+	return c.plainExpr(e, b)
+}
+
+// plainExpr compiles an expression that is no grouping expression.
+func (c *compiler) plainExpr(e tsql.Expr, b *block) (*expr, error) {
 	switch e := e.(type) {
 	case *tsql.Literal:
 		return c.literal(e)
@@ -75,6 +91,8 @@ func (c *compiler) expr(e tsql.Expr, b *block) (*expr, error) {
 		return c.scalarSubquery(e.Query, b)
 	case *tsql.PseudoColumn:
 		return c.pseudoColumn(e, b)
+	case *tsql.NextValue:
+		return c.nextValue(e, b)
 	case *tsql.DefaultValue:
 		return nil, raise(156, "Incorrect syntax near the keyword 'DEFAULT'.")
 	case *tsql.IsNull, *tsql.IsDistinct, *tsql.Like, *tsql.In, *tsql.Between, *tsql.Exists, *tsql.Quantified:
@@ -219,10 +237,15 @@ func (c *compiler) column(r *tsql.ColumnRef, b *block) (*expr, error) {
 		return nil, err
 	}
 	if use.level == 0 && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
-		if !b.groupKeys[b.columnKey(use)] {
+		at, ok := b.groupKeys[b.columnKey(use)]
+		if !ok {
 			src := b.sources[use.source]
 			return nil, raise(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", src.alias, use.desc.name)
 		}
+		return b.groupValue(at, columnExpr(use)), nil
+	}
+	if err := b.groupedOutside(use); err != nil {
+		return nil, err
 	}
 	return columnExpr(use), nil
 }

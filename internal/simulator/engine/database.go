@@ -117,7 +117,7 @@ func (db *Database) load() error {
 	}
 	c.version = db.in.versions.Add(1)
 	db.catalog.Store(c)
-	db.store.SetReadCommittedSnapshot(c.options.ReadCommittedSnapshot)
+	db.applyOptions(c.options)
 	return db.resolveFilters()
 }
 

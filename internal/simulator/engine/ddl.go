@@ -19,6 +19,10 @@ func (x *Exec) ddl(stmt tsql.Stmt) error {
 		return unsupported("This statement")
 	}
 	switch st := stmt.(type) {
+	case *tsql.AlterTableStmt, *tsql.CreateIndexStmt, *tsql.AlterIndexStmt, *tsql.DropIndexStmt:
+		if err := x.refuseSnapshotDDL(); err != nil {
+			return err
+		}
 	case *tsql.CreateDatabaseStmt, *tsql.AlterDatabaseStmt, *tsql.PrincipalStmt, *tsql.BackupStmt, *tsql.RestoreStmt:
 		info.data = false
 	case *tsql.DropStmt:
@@ -56,11 +60,17 @@ func (x *Exec) ddlStmt(stmt tsql.Stmt) func() error {
 	case *tsql.CreateViewStmt, *tsql.CreateProcedureStmt, *tsql.CreateFunctionStmt, *tsql.CreateTypeStmt, *tsql.CreateTriggerStmt:
 		return func() error { return x.createModule(stmt) }
 	case *tsql.CreateSynonymStmt:
-		return nil
+		return func() error { return x.createSynonym(st) }
+	case *tsql.SequenceStmt:
+		return func() error { return x.sequenceStmt(st) }
 	case *tsql.CreateDatabaseStmt:
 		return func() error { return x.createDatabaseStmt(st) }
 	case *tsql.AlterDatabaseStmt:
 		return func() error { return x.alterDatabase(st) }
+	case *tsql.BackupStmt:
+		return func() error { return x.backup(st) }
+	case *tsql.RestoreStmt:
+		return func() error { return x.restore(st) }
 	case *tsql.PrincipalStmt:
 		return func() error { return x.principalStmt(st) }
 	case *tsql.PermissionStmt:
@@ -76,8 +86,11 @@ func (x *Exec) ddlStmt(stmt tsql.Stmt) func() error {
 // otherStmt accepts the statements that change nothing a client could see.
 func (x *Exec) otherStmt(st *tsql.OtherStmt) func() error {
 	switch {
-	case strings.HasPrefix(st.What, "UPDATE STATISTICS"), strings.HasPrefix(st.What, "CREATE STATISTICS"), strings.HasPrefix(st.What, "DBCC"):
+	case strings.HasPrefix(st.What, "UPDATE STATISTICS"), strings.HasPrefix(st.What, "CREATE STATISTICS"):
 		return func() error { return nil }
+	}
+	if strings.HasPrefix(st.What, "DBCC ") {
+		return func() error { return x.dbcc(st) }
 	}
 	return func() error { return unsupported(st.What) }
 }

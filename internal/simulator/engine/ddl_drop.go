@@ -35,6 +35,8 @@ func (x *Exec) dropOne(st *tsql.DropStmt, n tsql.Name) error {
 		return x.DropTable(db, t, x.textOf(st))
 	case "VIEW", "PROCEDURE", "PROC", "FUNCTION", "TRIGGER":
 		return x.dropModule(n, missing)
+	case "SYNONYM", "SEQUENCE":
+		return x.dropNamed(st.Kind, n, missing)
 	case "SCHEMA":
 		return x.dropSchema(n, missing)
 	case "TYPE":

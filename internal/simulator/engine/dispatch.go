@@ -61,25 +61,30 @@ func (x *Exec) doneQuietly() error {
 func (x *Exec) transactionStmt(stmt tsql.Stmt) func() error {
 	switch st := stmt.(type) {
 	case *tsql.BeginTranStmt:
-		return func() error { return x.beginTran(x.nameOrVariable(st.Name)) }
+		return func() error { return x.withName(st.Name, x.beginTran) }
 	case *tsql.CommitStmt:
 		return x.commitTran
 	case *tsql.RollbackStmt:
-		return func() error { return x.rollbackTran(x.nameOrVariable(st.Name)) }
+		return func() error { return x.withName(st.Name, x.rollbackTran) }
 	case *tsql.SaveTranStmt:
-		return func() error { return x.saveTran(x.nameOrVariable(st.Name)) }
+		return func() error { return x.withName(st.Name, x.saveTran) }
 	}
 	return nil
 }
 
-// nameOrVariable reads a transaction's name, which may stand in a variable.
-func (x *Exec) nameOrVariable(name string) string {
+// withName calls f with a transaction's name, which may stand in a variable.
+func (x *Exec) withName(name string, f func(string) error) error {
+	variable := false
 	if len(name) > 0 && name[0] == '@' {
 		if slot, ok := x.scope.slots[fold(name)]; ok {
-			return x.vars[slot].Str()
+			name, variable = x.vars[slot].Str(), true
 		}
 	}
-	return name
+	name, err := checkTransactionName(name, variable)
+	if err != nil {
+		return err
+	}
+	return f(name)
 }
 
 // selectStmt compiles a SELECT as a statement: rows go to the client, into
@@ -127,6 +132,13 @@ func (c *compiler) selectStmt(q *tsql.SelectQuery) (func(x *Exec) error, error) 
 		columns[i] = plan.columns[i].result()
 		if columns[i].Type.ID == sqltypes.Unknown {
 			columns[i].Type = typeInt
+		}
+	}
+	if q.For != nil && q.For.Kind != "BROWSE" && plan.columns[0].typ.ID != sqltypes.XML {
+		text := plan.run
+		plan.run = func(x *Exec, outer *frame, emit func([]value) error) error { return text(x, outer, chunked(emit)) }
+		if q.For.Kind == "XML" {
+			columns[0].Type = sqltypes.Type{ID: sqltypes.NText, Collation: plan.columns[0].typ.Collation}
 		}
 	}
 	return func(x *Exec) error { return x.sendQuery(plan, columns) }, nil

@@ -22,6 +22,10 @@ type frame struct {
 	params []value
 	aggs   []value
 	wins   []value
+	// keys are the group's values of the grouping expressions, and nulled has a
+	// bit for each that is not in the group's grouping set.
+	keys   []value
+	nulled uint64
 }
 
 func (fr *frame) up(level int) *frame {
@@ -75,6 +79,8 @@ type expr struct {
 	column *columnUse
 	// isNull marks the untyped literal NULL.
 	isNull bool
+	// json marks text that FOR JSON takes over as it is.
+	json bool
 }
 
 // columnUse is a resolved column reference.

@@ -172,7 +172,7 @@ func tableSourceOf(t *Table, db *Database, alias, name string) *source {
 func (c *compiler) tableRef(ts *tsql.TableRef, b *block) (*fromTree, error) {
 	n := ts.Name
 	if n.Server() != "" {
-		return nil, raise(7202, "Could not find server '%s' in sys.servers. Verify that the correct server name was specified. If necessary, execute the stored procedure sp_addlinkedserver to add the server to sys.servers.", n.Server())
+		return nil, errNoServer(n.Server())
 	}
 	alias := ts.Alias
 	if alias == "" {
@@ -390,6 +390,11 @@ func (c *compiler) tableFunction(f *tsql.FuncCall, b *block) (*tableCall, []colu
 			c.uncached = true
 			return c.goTableFunction(tf, f, db, b)
 		}
+	}
+	if s := c.catalog(db).synonym(schema, name); s != nil {
+		call := *f
+		call.Name = s.target()
+		return c.tableFunction(&call, b)
 	}
 	m := c.catalog(db).module(schema, name)
 	if m == nil || m.Kind != KindInlineFunction && m.Kind != KindTableFunction {

@@ -224,6 +224,7 @@ func (w *tableWriter) assign(v value, from sqltypes.Type, col *TableColumn) (val
 func (c *compiler) insertRows(st *tsql.InsertStmt, in *inserter) (func(x *Exec, add func([]value, []bool) error) error, error) {
 	rows := make([][]*expr, len(st.Rows))
 	for r, list := range st.Rows {
+		c.sequences = nil
 		if len(list) != len(st.Rows[0]) {
 			return nil, sqltypes.Errorf(10709, 1, 16, "The number of columns for each row in a table value constructor must be the same.")
 		}

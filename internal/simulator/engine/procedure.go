@@ -18,7 +18,7 @@ type callArg struct {
 // execStmt is EXEC of a procedure or of strings.
 func (x *Exec) execStmt(st *tsql.ExecStmt) error {
 	if st.At != "" {
-		return unsupported("EXEC ... AT")
+		return errNoServer(st.At)
 	}
 	if len(st.Strings) > 0 {
 		return x.execStrings(st)
@@ -184,6 +184,9 @@ func (x *Exec) callProcedure(name tsql.Name, args []callArg) (int32, error) {
 	}
 	if p := x.goProcedure(db, name); p != nil {
 		return x.callGo(db, name, p, args)
+	}
+	if s := x.procedureSynonym(db, name); s != nil {
+		return x.callProcedure(s.target(), args)
 	}
 	m, mdb := x.findProcedure(db, name)
 	if m == nil {

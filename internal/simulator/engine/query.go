@@ -15,6 +15,8 @@ type queryPlan struct {
 	volatile  bool
 	// run emits the rows. The emitted slice is reused for the next row.
 	run func(x *Exec, outer *frame, emit func(row []value) error) error
+	// json says that the query's value is JSON text (FOR JSON).
+	json bool
 	// spec is set when the query is a single SELECT.
 	spec *selectPlan
 }
@@ -34,7 +36,7 @@ func (c *compiler) query(q *tsql.SelectQuery, outer *block) (*queryPlan, error) 
 
 func (c *compiler) queryWith(q *tsql.SelectQuery, outer *block, ctes map[string]*cteDef) (*queryPlan, error) {
 	if q.For != nil && q.For.Kind != "BROWSE" {
-		return nil, unsupported("FOR " + q.For.Kind)
+		return c.forQuery(q, outer, ctes)
 	}
 	ctes, err := c.withClause(q.With, outer, ctes)
 	if err != nil {

@@ -92,6 +92,9 @@ func (c *compiler) resolveTable(n tsql.Name) (*resolved, error) {
 			c.readsTables = true
 			return &resolved{db: db, schema: cat.schemaName(m.SchemaID), module: m}, nil
 		}
+		if s := cat.synonyms[id]; s != nil {
+			return c.resolveSynonym(s)
+		}
 		if v, ok := c.x.in.hooks.views[hookName(schema, name)]; ok && (v.Visible == nil || v.Visible(db)) {
 			return &resolved{db: db, schema: v.Schema, view: v}, nil
 		}

@@ -89,10 +89,14 @@ type block struct {
 	// phase says which functions are allowed where the compiler is.
 	phase phase
 	// grouped is set while select list, HAVING and ORDER BY of a grouped block
-	// are compiled; groupKeys are the printed grouping expressions.
+	// are compiled; groupKeys maps the printed grouping expressions to their
+	// places.
 	grouped    bool
-	groupKeys  map[string]bool
+	groupKeys  map[string]int
 	inGroupKey int
+	// groupSets says that the block has several grouping sets, so that a grouping
+	// expression is NULL in the groups of sets without it.
+	groupSets bool
 	// outerUses has the bits of the outer block's sources that this block reads,
 	// and outerBit when it reads something further out.
 	outerUses uint64

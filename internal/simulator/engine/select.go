@@ -13,8 +13,12 @@ type selectPlan struct {
 	// copied to be kept.
 	transient uint64
 
-	grouped    bool
-	groupBy    []*expr
+	grouped bool
+	groupBy []*expr
+	// sets are the grouping sets as indexes of groupBy; nil for a plain GROUP BY.
+	sets [][]int
+	// nulls are rows of NULL for the sources, for groups that have none.
+	nulls      map[int][]value
 	aggregates []*aggregate
 	having     *cond
 	windows    []*window
@@ -94,6 +98,9 @@ func (c *compiler) selectSpec(s *tsql.SelectSpec, q *tsql.SelectQuery, outer *bl
 			p.ordered = true
 		}
 	}
+	if p.sets != nil {
+		p.nulls = pl.nullRows(^uint64(0))
+	}
 	plan := &queryPlan{columns: columns, outerUses: b.outerUses, volatile: b.volatile, spec: p}
 	plan.run = p.run
 	return plan, nil
@@ -112,22 +119,10 @@ func (c *compiler) grouping(s *tsql.SelectSpec, q *tsql.SelectQuery, b *block, p
 		return nil
 	}
 	p.grouped = true
-	b.groupKeys = map[string]bool{}
-	if g := s.GroupBy; g != nil {
-		if g.Rollup || g.Cube || len(g.Sets) > 0 {
-			return unsupported("GROUP BY ROLLUP, CUBE or GROUPING SETS")
-		}
-		for _, item := range g.Items {
-			e, err := c.expr(item, b)
-			if err != nil {
-				return err
-			}
-			p.groupBy = append(p.groupBy, e)
-			if _, plain := item.(*tsql.ColumnRef); !plain {
-				b.groupKeys[exprKey(item)] = true
-			} else if e.column != nil && e.column.level == 0 {
-				b.groupKeys[b.columnKey(e.column)] = true
-			}
+	b.groupKeys = map[string]int{}
+	if s.GroupBy != nil {
+		if err := c.groupKeys(s.GroupBy, b, p); err != nil {
+			return err
 		}
 	}
 	b.grouped = true
@@ -229,10 +224,15 @@ func (c *compiler) star(it tsql.SelectItem, b *block, p *selectPlan) ([]columnDe
 		matched = true
 		for k := range src.columns {
 			use := &columnUse{source: i, ordinal: src.slot(k), desc: &src.columns[k]}
-			if b.grouped && !b.groupKeys[b.columnKey(use)] {
-				return nil, raise(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", src.alias, src.columns[k].name)
+			e := columnExpr(use)
+			if b.grouped {
+				at, ok := b.groupKeys[b.columnKey(use)]
+				if !ok {
+					return nil, raise(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", src.alias, src.columns[k].name)
+				}
+				e = b.groupValue(at, e)
 			}
-			p.out = append(p.out, columnExpr(use))
+			p.out = append(p.out, e)
 			cols = append(cols, src.columns[k])
 		}
 	}

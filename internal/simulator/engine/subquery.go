@@ -45,7 +45,7 @@ func (c *compiler) scalarSubquery(sq *tsql.SelectQuery, b *block) (*expr, error)
 	if len(q.columns) != 1 {
 		return nil, raise(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 	}
-	out := &expr{typ: q.columns[0].typ, nullable: true, uses: q.outerUses, volatile: q.volatile}
+	out := &expr{typ: q.columns[0].typ, nullable: true, uses: q.outerUses, volatile: q.volatile, json: q.json}
 	out.eval = func(fr *frame) (value, error) {
 		if q.outerUses != 0 {
 			return scalarOf(q, fr)

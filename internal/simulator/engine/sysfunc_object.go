@@ -19,6 +19,12 @@ func (c *Catalog) object(id int64) (Object, bool) {
 	if m := c.modules[id]; m != nil {
 		return m.Object, true
 	}
+	if s := c.synonyms[id]; s != nil {
+		return s.Object, true
+	}
+	if s := c.sequences[id]; s != nil {
+		return s.Object, true
+	}
 	if parent := c.tables[c.parents[id]]; parent != nil {
 		o := Object{ID: id, SchemaID: parent.SchemaID, Created: parent.Created, Modified: parent.Modified}
 		parent.constraints(func(cid int64, name string) {

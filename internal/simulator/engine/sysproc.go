@@ -17,6 +17,8 @@ func optional(p Param, v value) Param {
 // registerSystemObjects adds the engine's own procedures and views.
 func (in *Instance) registerSystemObjects() {
 	in.registerSystemViews()
+	in.registerSynonymView()
+	in.registerSequenceView()
 	in.RegisterProcedure("sys", "sp_getapplock", Procedure{
 		Params: []Param{
 			{Name: "@Resource", Type: sqltypes.NVarCharOf(255)},

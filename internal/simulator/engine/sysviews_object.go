@@ -149,6 +149,16 @@ func (x *Exec) eachObject(db *Database, f func(o Object, parent int64) error) er
 			}
 		}
 	}
+	for _, s := range sortedObjects(c.synonyms) {
+		if err := f(s.Object, 0); err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedObjects(c.sequences) {
+		if err := f(s.Object, 0); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -20,6 +20,8 @@ type window struct {
 	frame *tsql.Frame
 	// start and end are the offsets of a ROWS frame's bounds.
 	start, end *expr
+	// next gives the values of NEXT VALUE FOR, one a row in the window's order.
+	next func() (value, error)
 }
 
 func (c *compiler) windowCall(name string, f *tsql.FuncCall, b *block) (*expr, error) {
@@ -193,6 +195,11 @@ func (w *window) computePartition(rows []windowRow, at int) error {
 		}
 		var v value
 		switch w.name {
+		case "NEXT VALUE FOR":
+			var err error
+			if v, err = w.next(); err != nil {
+				return err
+			}
 		case "ROW_NUMBER":
 			v = sqltypes.IntOf(int64(i + 1))
 		case "RANK":

@@ -16,6 +16,7 @@ type CreateDatabaseStmt struct {
 	Span
 	Name      string
 	Collation string
+	Contained bool // CONTAINMENT = PARTIAL
 }
 
 // DatabaseSetting is one option of ALTER DATABASE .. SET: upper case name,
@@ -333,6 +334,21 @@ type CreateSynonymStmt struct {
 	Name, For Name
 }
 
+// SequenceStmt is CREATE or ALTER SEQUENCE. Nil bounds are not given; the No
+// flags are NO MINVALUE and its kin.
+type SequenceStmt struct {
+	Span
+	Mode             CreateMode
+	Name             Name
+	Type             TypeName // zero: not given
+	Start, Increment Expr     // START WITH or RESTART WITH; INCREMENT BY
+	Min, Max         Expr
+	NoMin, NoMax     bool
+	Restart          bool // RESTART, with Start when WITH is given
+	Cycle, NoCycle   bool
+	Cache, NoCache   bool
+}
+
 // DropStmt is DROP of everything that is dropped by name alone. Kind is upper
 // case: "TABLE", "VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "DATABASE",
 // "SCHEMA", "TYPE", "SYNONYM", "SEQUENCE", "LOGIN", "USER", "ROLE", ..
@@ -427,4 +443,5 @@ func (*PrincipalStmt) stmt()       {}
 func (*PermissionStmt) stmt()      {}
 func (*AuthorizationStmt) stmt()   {}
 func (*EnableTriggerStmt) stmt()   {}
+func (*SequenceStmt) stmt()        {}
 func (*OtherStmt) stmt()           {}

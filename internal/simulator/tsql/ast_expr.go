@@ -196,6 +196,13 @@ type FuncCall struct {
 	Over        *Over       // nil: not a window function
 }
 
+// NextValue is NEXT VALUE FOR Sequence [OVER (ORDER BY ..)].
+type NextValue struct {
+	Span
+	Sequence Name
+	Over     *Over
+}
+
 // MethodCall is X.Name(Args) on an xml, hierarchyid or spatial value. A call
 // whose target could be a schema (a.b(), a.b.c()) is parsed as a FuncCall.
 type MethodCall struct {
@@ -270,5 +277,6 @@ func (*ParseCall) expr()      {}
 func (*Collate) expr()        {}
 func (*AtTimeZone) expr()     {}
 func (*FuncCall) expr()       {}
+func (*NextValue) expr()      {}
 func (*MethodCall) expr()     {}
 func (*StaticMethod) expr()   {}

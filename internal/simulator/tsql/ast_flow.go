@@ -14,6 +14,8 @@ type VarDecl struct {
 	Type  TypeName
 	Value Expr
 	Table *TableType // not nil: a table variable
+	// Cursor marks a cursor variable, which has no type.
+	Cursor bool
 }
 
 // SetVariableStmt is SET @v = expr; Op is "=", "+=" and so on.
@@ -246,7 +248,8 @@ type RestoreStmt struct {
 	Options  []TableOption // "REPLACE", "KEEP_CDC", "RECOVERY", ..
 }
 
-// DeclareCursorStmt is DECLARE name CURSOR FOR query.
+// DeclareCursorStmt is DECLARE name CURSOR FOR query, or SET @name = CURSOR FOR
+// query.
 type DeclareCursorStmt struct {
 	Span
 	Name    string

@@ -92,14 +92,13 @@ type SelectItem struct {
 	AssignOp  string // "=", "+=", ..; set with Variable
 }
 
-// GroupBy is the GROUP BY clause. An empty Items with Grand set is
-// GROUP BY ().
+// GroupBy is the GROUP BY clause. Items are all grouping expressions, each
+// once for every place where it is written. Sets is nil for a plain list; for
+// ROLLUP, CUBE and GROUPING SETS it holds the grouping sets that they stand
+// for, as indexes of Items. GROUP BY () is one empty set.
 type GroupBy struct {
-	Items  []Expr
-	Grand  bool
-	Rollup bool // WITH ROLLUP or ROLLUP(..)
-	Cube   bool // WITH CUBE or CUBE(..)
-	Sets   [][]Expr
+	Items []Expr
+	Sets  [][]int
 }
 
 // OrderItem is one item of an ORDER BY.
@@ -108,12 +107,24 @@ type OrderItem struct {
 	Desc bool
 }
 
-// ForClause is FOR XML, FOR JSON or FOR BROWSE; the executor refuses what it
-// lacks. Text is the source after FOR.
+// ForClause is FOR XML, FOR JSON or FOR BROWSE.
 type ForClause struct {
 	Span
 	Kind string // "XML", "JSON", "BROWSE"
-	Text string
+	Mode string // "PATH", "AUTO", "RAW", "EXPLICIT"; "" for BROWSE
+	// Element is the row element of PATH('x') and RAW('x'); HasElement tells
+	// PATH('') from PATH.
+	Element    string
+	HasElement bool
+	Options    []ForOption
+}
+
+// ForOption is one option after the mode: upper-case name ("ROOT", "TYPE",
+// "ELEMENTS", "ELEMENTS XSINIL", "INCLUDE_NULL_VALUES", ..) and its argument.
+type ForOption struct {
+	Name     string
+	Value    string
+	HasValue bool
 }
 
 // QueryOption is one hint of OPTION (..): Name in upper case ("RECOMPILE",
@@ -187,6 +198,26 @@ type OpenColumn struct {
 	AsJSON bool
 }
 
+// PivotTable is Source PIVOT (aggregate(..) FOR column IN (values)) AS Alias.
+type PivotTable struct {
+	Span
+	Source TableSource
+	Call   *FuncCall
+	For    Name
+	In     []string // the values as written, which name the new columns
+	Alias  string
+}
+
+// UnpivotTable is Source UNPIVOT (value FOR name IN (columns)) AS Alias.
+type UnpivotTable struct {
+	Span
+	Source TableSource
+	Value  string
+	For    string
+	In     []Name
+	Alias  string
+}
+
 // JoinKind is the kind of a Join.
 type JoinKind uint8
 
@@ -222,3 +253,5 @@ func (*DerivedTable) tableSource()  {}
 func (*ValuesTable) tableSource()   {}
 func (*FuncTable) tableSource()     {}
 func (*Join) tableSource()          {}
+func (*PivotTable) tableSource()    {}
+func (*UnpivotTable) tableSource()  {}

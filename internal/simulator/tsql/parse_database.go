@@ -10,7 +10,7 @@ func (p *parser) createDatabase(start int) Stmt {
 	s := &CreateDatabaseStmt{Name: p.name()}
 	if p.acceptWord("CONTAINMENT") {
 		p.expect("=")
-		p.name()
+		s.Contained = strings.EqualFold(p.name(), "PARTIAL")
 	}
 	if p.acceptWord("ON") {
 		p.fileSpecs()

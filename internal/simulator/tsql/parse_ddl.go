@@ -28,6 +28,8 @@ func (p *parser) create() Stmt {
 		return p.createType(start)
 	case p.acceptWord("SYNONYM"):
 		return p.createSynonym(start)
+	case p.acceptWord("SEQUENCE"):
+		return p.sequence(start, Create)
 	case p.word("LOGIN", "USER", "ROLE", "APPLICATION", "SERVER"):
 		return p.principal(start, Create)
 	}
@@ -50,6 +52,8 @@ func (p *parser) alter() Stmt {
 		return p.alterTable(start)
 	case p.acceptWord("INDEX"):
 		return p.alterIndex(start)
+	case p.acceptWord("SEQUENCE"):
+		return p.sequence(start, Alter)
 	case p.acceptWord("AUTHORIZATION"):
 		return p.authorization(start)
 	case p.words("SERVER", "CONFIGURATION"), p.word("APPLICATION"):

@@ -118,25 +118,19 @@ func (p *parser) tableSource() TableSource {
 	}
 	p.refuseTemporal()
 	ref.Alias = p.tableAlias()
+	p.refuseTemporal()
 	ref.Hints = append(ref.Hints, p.hints()...)
 	ref.Span = p.span(start)
-	p.refusePivot()
-	return ref
+	return p.pivots(start, ref)
 }
 
-// refuseTemporal and refusePivot stop at clauses that are not modelled.
+// refuseTemporal stops at clauses that are not modelled.
 func (p *parser) refuseTemporal() {
 	if p.words("FOR", "SYSTEM_TIME") {
 		p.unsupported("FOR SYSTEM_TIME")
 	}
 	if p.word("TABLESAMPLE") {
 		p.unsupported("TABLESAMPLE")
-	}
-}
-
-func (p *parser) refusePivot() {
-	if p.word("PIVOT", "UNPIVOT", "TABLESAMPLE") {
-		p.unsupported(p.upper())
 	}
 }
 
@@ -159,8 +153,7 @@ func (p *parser) parenSource() TableSource {
 	d := &DerivedTable{Query: p.parenQuery()}
 	d.Alias, d.Columns = p.requiredAlias()
 	d.Span = p.span(start)
-	p.refusePivot()
-	return d
+	return p.pivots(start, d)
 }
 
 func (p *parser) valuesSource() TableSource {
@@ -212,8 +205,7 @@ func (p *parser) funcSource(start int, call Expr) TableSource {
 	}
 	p.hints()
 	f.Span = p.span(start)
-	p.refusePivot()
-	return f
+	return p.pivots(start, f)
 }
 
 func (p *parser) openJSON() TableSource {

@@ -224,8 +224,8 @@ func (p *parser) odbcEscape() Expr {
 // static method, or a pseudo column with a qualifier.
 func (p *parser) nameOrCall() Expr {
 	start := p.pos
-	if p.words("NEXT", "VALUE", "FOR") {
-		p.unsupported("NEXT VALUE FOR")
+	if p.acceptWord("NEXT", "VALUE", "FOR") {
+		return p.nextValue(start)
 	}
 	name := p.qualifiedName()
 	switch {

@@ -259,51 +259,6 @@ func (p *parser) endsItem(t *token) bool {
 	return p.peek(1).is(":") // a label
 }
 
-func (p *parser) groupBy() *GroupBy {
-	g := &GroupBy{}
-	switch {
-	case p.op("(") && p.peek(1).is(")"):
-		p.pos += 2
-		g.Grand = true
-		return g
-	case p.words("GROUPING", "SETS"):
-		p.pos += 2
-		g.Sets = p.groupingSets()
-		return g
-	case p.word("ROLLUP", "CUBE") && p.peek(1).is("("):
-		g.Rollup, g.Cube = p.word("ROLLUP"), p.word("CUBE")
-		p.pos += 2
-		g.Items = p.exprList()
-		p.expect(")")
-		return g
-	}
-	g.Items = p.exprList()
-	g.Rollup = p.acceptWord("WITH", "ROLLUP")
-	g.Cube = p.acceptWord("WITH", "CUBE")
-	return g
-}
-
-func (p *parser) groupingSets() [][]Expr {
-	p.expect("(")
-	var sets [][]Expr
-	for {
-		switch {
-		case p.op("(") && p.peek(1).is(")"):
-			p.pos += 2
-			sets = append(sets, nil)
-		case p.accept("("):
-			sets = append(sets, p.exprList())
-			p.expect(")")
-		default:
-			sets = append(sets, []Expr{p.scalar()})
-		}
-		if !p.accept(",") {
-			p.expect(")")
-			return sets
-		}
-	}
-}
-
 func (p *parser) offsetFetch(q *SelectQuery) {
 	if !p.acceptWord("OFFSET") {
 		return
@@ -324,28 +279,6 @@ func (p *parser) rowOrRows() {
 	if _, ok := p.acceptOneOf("ROW", "ROWS"); !ok {
 		p.unexpected()
 	}
-}
-
-func (p *parser) forClause() *ForClause {
-	start := p.pos
-	p.pos++
-	f := &ForClause{Kind: p.upper()}
-	first := p.pos
-	p.pos++
-	for {
-		if p.op("(") {
-			p.skipParens()
-		} else if t := p.cur(); t.kind == tokWord && !t.reserved && !p.peek(1).is(":") {
-			p.pos++
-		} else if !p.op(",") || f.Kind == "BROWSE" {
-			break
-		} else {
-			p.pos++
-		}
-	}
-	f.Text = p.source(first)
-	f.Span = p.span(start)
-	return f
 }
 
 // queryOptions reads OPTION (..).

@@ -42,7 +42,7 @@ func (p *parser) setVariable(start int) Stmt {
 	} else {
 		s.Op = p.expectAssign()
 		if p.word("CURSOR") {
-			p.unsupported("SET @cursor = CURSOR")
+			return p.setCursor(start, s.Name)
 		}
 		s.Value = p.scalar()
 	}
