@@ -21,6 +21,11 @@ type Database struct {
 	// publish guards the replacement of the catalogue.
 	publish sync.Mutex
 	catalog atomic.Pointer[Catalog]
+	// claimed is the session whose ALTER DATABASE .. WITH ROLLBACK keeps others out.
+	claimed atomic.Pointer[Session]
+	// turning is a snapshotState while ALLOW_SNAPSHOT_ISOLATION waits for the open
+	// transactions, else 0.
+	turning atomic.Int32
 }
 
 // Name is the database's name.
@@ -300,7 +305,9 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 		Collation: collation, CompatibilityLevel: level, UserAccess: "MULTI_USER", State: "ONLINE",
 		Recovery: "FULL", Created: now, Owner: owner,
 		SnapshotIsolation: id == masterID || id == msdbID,
+		DatabaseGUID:      newGUID(), FamilyGUID: newGUID(), RecoveryFork: newGUID(),
 	}
+	c.options.FirstFork = c.options.RecoveryFork
 	if id == masterID || id == msdbID || id == tempdbID {
 		c.options.Recovery = "SIMPLE"
 	}

@@ -31,6 +31,12 @@ func (x *Exec) runPlanned(stmt tsql.Stmt) error {
 	case *tsql.ExecStmt:
 		return x.execStmt(st)
 	}
+	if f, data := x.cursorWork(stmt); f != nil {
+		if err := x.statement(statementPlan{kind: "cursor", text: x.textOf(stmt), data: data}, f); err != nil {
+			return err
+		}
+		return x.doneQuietly()
+	}
 	if f := x.transactionStmt(stmt); f != nil {
 		kind, _ := statementKind(stmt)
 		if err := x.statement(statementPlan{kind: kind, text: x.textOf(stmt)}, f); err != nil {
@@ -56,6 +62,20 @@ func (x *Exec) doneQuietly() error {
 		return nil
 	}
 	return x.sink.Done(DoneInfo{})
+}
+
+// cursorWork is the work of a statement about a cursor, nil for others. OPEN and
+// FETCH begin a transaction under IMPLICIT_TRANSACTIONS (MS docs).
+func (x *Exec) cursorWork(stmt tsql.Stmt) (f func() error, data bool) {
+	switch st := stmt.(type) {
+	case *tsql.DeclareCursorStmt:
+		return func() error { return x.declareCursor(st) }, false
+	case *tsql.CursorStmt:
+		return func() error { return x.cursorStmt(st) }, st.Verb == "OPEN"
+	case *tsql.FetchStmt:
+		return func() error { return x.fetch(st) }, true
+	}
+	return nil, false
 }
 
 func (x *Exec) transactionStmt(stmt tsql.Stmt) func() error {

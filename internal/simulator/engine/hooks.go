@@ -178,6 +178,7 @@ type hooks struct {
 	tableFunctions []func(db *Database, schema, name string) (*TableFunction, bool)
 	views          map[string]*View
 	ddl            []func(x *Exec, ev DDLEvent) error
+	restore        []func(x *Exec, ev RestoreEvent) error
 }
 
 func newHooks() hooks {

@@ -147,10 +147,12 @@ func (in *Instance) SystemContext(ctx context.Context, database string, f func(x
 	x.system = true
 	s.tx = s.newTransaction()
 	s.tx.count = 1
-	if err := f(x); err != nil {
+	defer func() { // also when f panics
 		if s.tx != nil {
 			s.tx.rollback()
 		}
+	}()
+	if err := f(x); err != nil {
 		return err
 	}
 	if s.tx == nil {

@@ -156,6 +156,7 @@ func (x *Exec) runScoped(prog *tsql.Program, scope *variables, values []value) e
 	identity := s.identityInsert
 	s.settings = saved
 	s.identityInsert = identity
+	s.restored()
 	if s.currentDB() != db {
 		s.db.Store(db)
 		if e := x.sink.EnvChange(EnvDatabase, []byte(db.Name()), nil); e != nil && err == nil {

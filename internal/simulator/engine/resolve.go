@@ -32,13 +32,7 @@ func (c *compiler) database(n tsql.Name) (*Database, error) {
 	if db == nil {
 		return nil, errInvalidObject(n.String())
 	}
-	if db.Catalog().options.State == "OFFLINE" {
-		return nil, sqltypes.Errorf(942, 4, 14, "Database '%s' cannot be opened because it is offline.", db.Name())
-	}
-	if !c.x.system && !db.accessible(c.x.s.effectiveLogin()) {
-		return nil, sqltypes.Errorf(916, 1, 14, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", c.x.s.effectiveLogin().Name, db.Name())
-	}
-	return db, nil
+	return db, c.x.admit(db)
 }
 
 // defaultSchema is where names without a schema are looked up first.

@@ -27,16 +27,22 @@ type Session struct {
 	settings
 	rand *builtin.Rand
 
+	// appLocks is the storage transaction that holds the session's own application
+	// locks, nil before the first.
+	appLocks *storage.Txn
 	// tableVariables is the storage transaction of the session's table variables,
 	// which its own transactions do not touch; openTables counts them.
 	tableVariables *storage.Txn
 	openTables     int
 	// temp are the session's # tables by folded name.
-	temp        map[string]*Table
-	plans       map[tsql.Stmt]*plan
-	handles     map[int32]*prepared
-	nextHandle  int32
+	temp       map[string]*Table
+	plans      map[tsql.Stmt]*plan
+	handles    map[int32]*prepared
+	nextHandle int32
+	// cursors are the global cursors by folded name.
+	cursors     map[string]*cursor
 	fetchStatus int64
+	cursorRows  int64
 
 	lastError int32
 	rowCount  int64
@@ -51,21 +57,51 @@ type Session struct {
 	context      value
 	impersonated []*login
 
+	// maintenance lets the session write in a read-only database: ALTER DATABASE itself.
+	maintenance bool
+
 	killed   chan struct{}
 	killOnce sync.Once
 	closed   bool
 	// running cancels the call in progress when the session is killed.
-	running       atomic.Pointer[context.CancelCauseFunc]
-	busy          sync.Mutex
-	lastStatement atomic.Pointer[string]
+	running atomic.Pointer[context.CancelCauseFunc]
+	busy    sync.Mutex
+	// callBegan and callEnded are the times of the last call.
+	callBegan, callEnded time.Time
+	lastStatement        atomic.Pointer[string]
 	// outside is what other sessions see of this one.
 	outside atomic.Pointer[sessionState]
 }
 
-// sessionState is a session's state as its last call left it.
+// sessionState is what other sessions see of a session: as it was at its last change.
 type sessionState struct {
-	transactions int64
-	isolation    storage.Isolation
+	transactions  int64
+	isolation     storage.Isolation
+	lockTimeout   int64
+	priority      int
+	began, ended  time.Time // of the last call
+	transaction   uint64    // the open transaction's descriptor, 0 for none
+	transactionAt time.Time
+	name          string
+}
+
+// restored brings settings that were put back to where they count: a procedure's SET
+// ends with it (MS docs: SET Statements).
+func (s *Session) restored() {
+	s.owner.SetDeadlockPriority(s.deadlockPriority)
+	s.setLockTimeout(s.lockTimeoutMS)
+}
+
+// showOutside publishes the session's state.
+func (s *Session) showOutside() {
+	state := &sessionState{
+		transactions: int64(s.tranCount()), isolation: s.isolation, lockTimeout: s.lockTimeoutMS, priority: s.deadlockPriority,
+		began: s.callBegan, ended: s.callEnded,
+	}
+	if t := s.tx; t != nil && t.count > 0 {
+		state.transaction, state.transactionAt, state.name = t.descriptor, t.began, t.name
+	}
+	s.outside.Store(state)
 }
 
 // settings are what SET changes and a reset restores.
@@ -101,7 +137,7 @@ func newSession(in *Instance, db *Database, l *login, from Login) *Session {
 	s := &Session{
 		in: in, login: l, from: from, since: in.Now(), settings: defaultSettings(), rand: new(builtin.Rand),
 		temp: map[string]*Table{}, plans: map[tsql.Stmt]*plan{}, handles: map[int32]*prepared{},
-		killed: make(chan struct{}), owner: storage.NewOwner(),
+		cursors: map[string]*cursor{}, killed: make(chan struct{}), owner: storage.NewOwner(),
 	}
 	s.db.Store(db)
 	return s
@@ -156,6 +192,19 @@ func (s *Session) Close() {
 	s.kill()
 	s.busy.Lock()
 	defer s.busy.Unlock()
+	s.close()
+}
+
+// closeIdle is Close for another session's goroutine: of a session that is in a call,
+// the call's end is for its owner to see to.
+func (s *Session) closeIdle() {
+	if s.busy.TryLock() {
+		defer s.busy.Unlock()
+		s.close()
+	}
+}
+
+func (s *Session) close() {
 	if s.closed {
 		return
 	}
@@ -166,13 +215,16 @@ func (s *Session) Close() {
 	}
 	s.dropTempTables()
 	s.endTableVariables()
-	s.in.releaseAppLocks(s)
+	s.releaseAppLocks()
 	s.in.forget(s)
+	s.in.users.changed()
 }
 
 // begin starts a call: it makes the context end when the session is killed.
 func (s *Session) begin(ctx context.Context) (context.Context, func()) {
 	s.busy.Lock()
+	s.callBegan = s.in.Now()
+	s.showOutside()
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.Store(&cancel)
 	select {
@@ -181,10 +233,16 @@ func (s *Session) begin(ctx context.Context) (context.Context, func()) {
 	default:
 	}
 	return ctx, func() {
-		s.outside.Store(&sessionState{transactions: int64(s.tranCount()), isolation: s.isolation})
+		s.callEnded = s.in.Now()
+		s.showOutside()
 		s.running.Store(nil)
 		cancel(nil)
 		s.busy.Unlock()
+		select {
+		case <-s.killed:
+			s.in.users.changed()
+		default:
+		}
 	}
 }
 
@@ -214,8 +272,11 @@ func (s *Session) Reset(ctx context.Context, keepTransaction bool, sink Sink) er
 	}
 	s.dropTempTables()
 	s.settings = defaultSettings()
+	s.restored()
+	s.releaseAppLocks()
 	s.plans = map[tsql.Stmt]*plan{}
 	s.handles = map[int32]*prepared{}
+	s.cursors = map[string]*cursor{}
 	s.lastError, s.rowCount, s.identity, s.context = 0, 0, value{}, value{}
 	name := s.from.Database
 	if name == "" {

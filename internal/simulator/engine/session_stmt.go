@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
 
@@ -116,20 +115,7 @@ func (x *Exec) setValue(st *tsql.SetValueStmt) error {
 		}
 		s.dateFirst = int(n)
 	case "DEADLOCK_PRIORITY":
-		switch strings.ToUpper(v.Str()) {
-		case "LOW":
-			s.deadlockPriority = -5
-		case "NORMAL":
-			s.deadlockPriority = 0
-		case "HIGH":
-			s.deadlockPriority = 5
-		default:
-			n, err := number()
-			if err != nil {
-				return err
-			}
-			s.deadlockPriority = int(n)
-		}
+		return x.setDeadlockPriority(v, number)
 	case "CONTEXT_INFO":
 		s.context = v
 	case "LANGUAGE":
@@ -149,20 +135,30 @@ func (x *Exec) setValue(st *tsql.SetValueStmt) error {
 }
 
 func (s *Session) setLockTimeout(ms int64) {
-	s.lockTimeoutMS = ms
-	switch {
-	case ms < 0:
-		s.lockTimeout = 0
-	case ms == 0:
-		s.lockTimeout = storage.NoWait
-	default:
-		s.lockTimeout = time.Duration(ms) * time.Millisecond
-	}
+	s.lockTimeoutMS, s.lockTimeout = ms, lockTimeoutOf(ms)
 	if s.tx != nil {
 		for _, txn := range s.tx.txns {
 			txn.SetLockTimeout(s.lockTimeout)
 		}
 	}
+}
+
+// setDeadlockPriority is SET DEADLOCK_PRIORITY: a word or -10 to 10 (MS docs).
+func (x *Exec) setDeadlockPriority(v value, number func() (int64, error)) error {
+	words := map[string]int64{"LOW": -5, "NORMAL": 0, "HIGH": 5}
+	n, ok := words[strings.ToUpper(v.Str())]
+	if !ok {
+		var err error
+		if n, err = number(); err != nil {
+			return err
+		}
+	}
+	if n < -10 || n > 10 {
+		return raise(1066, "Warning. Line %d: The option '%d' is not a valid value for DEADLOCK_PRIORITY.", x.line, n)
+	}
+	x.s.deadlockPriority = int(n)
+	x.s.owner.SetDeadlockPriority(int(n))
+	return nil
 }
 
 func (x *Exec) setIdentityInsert(st *tsql.SetIdentityInsertStmt) error {
@@ -244,51 +240,17 @@ func (x *Exec) use(name string) error {
 	if db == nil {
 		return sqltypes.Errorf(911, 1, 16, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
 	}
-	o := db.Catalog().options
-	if o.State == "OFFLINE" {
-		return sqltypes.Errorf(942, 4, 14, "Database '%s' cannot be opened because it is offline.", db.Name())
-	}
-	if !db.accessible(x.s.effectiveLogin()) {
-		return sqltypes.Errorf(916, 1, 14, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", x.s.effectiveLogin().Name, db.Name())
-	}
-	if o.UserAccess == "SINGLE_USER" {
-		for _, other := range x.in.Sessions() {
-			if other != x.s && other.currentDB() == db {
-				return sqltypes.Errorf(924, 1, 14, "Database '%s' is already open and can only have one user at a time.", db.Name())
-			}
-		}
+	if err := x.admit(db); err != nil {
+		return err
 	}
 	old := x.s.Database()
 	x.db = db
 	x.s.db.Store(db)
+	x.in.users.changed()
 	if err := x.sink.EnvChange(EnvDatabase, []byte(db.Name()), []byte(old)); err != nil {
 		return err
 	}
 	return x.Message(&Message{Number: 5701, State: 1, Class: 0, Text: "Changed database context to '" + db.Name() + "'."})
-}
-
-func (x *Exec) killSession(st *tsql.KillStmt) error {
-	v, t, err := x.evaluate(st.SPID)
-	if err != nil {
-		return err
-	}
-	w, err := sqltypes.Convert(v, t, typeInt, 0)
-	if err != nil {
-		return err
-	}
-	id := int(w.Int64())
-	if id == x.s.spid {
-		return raise(6104, "Cannot use KILL to kill your own process.")
-	}
-	for _, s := range x.in.Sessions() {
-		if s.spid == id {
-			if !st.StatusOnly {
-				s.kill()
-			}
-			return nil
-		}
-	}
-	return raise(6106, "Process ID %d is not an active process ID.", id)
 }
 
 func (x *Exec) executeAs(st *tsql.ExecuteAsStmt) error {

@@ -222,7 +222,7 @@ func (x *Exec) writerFor(w *tableWriter) (*storage.Txn, error) {
 	if x.function {
 		return nil, raise(443, "Invalid use of a side-effecting operator 'INSERT' within a function.")
 	}
-	return x.writer(w.db)
+	return x.rowWriter(w.db, w.table)
 }
 
 // duplicateKey names a repeated key as the server does: 2627 for constraints,

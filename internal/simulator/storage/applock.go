@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// LockApp takes a lock on a name of the application's own (sp_getapplock) until
+// LockApp takes a lock on a name of the application's own (sp_getapplock) in the
+// database of that id, which need not be the transaction's, until
 // [Txn.UnlockApp], a rollback to a savepoint before it, or the transaction's end. It
 // waits up to timeout as TxnOptions.LockTimeout does. Each success counts: as many calls
 // of UnlockApp give the lock back.
 //
 // Errors are 1222, [ErrDeadlockVictim] and ctx's cause. Unlike other waits they never
 // roll the transaction back (MS docs, sp_getapplock).
-func (t *Txn) LockApp(ctx context.Context, name string, mode LockMode, timeout time.Duration) (waited bool, err error) {
+func (t *Txn) LockApp(ctx context.Context, db int, name string, mode LockMode, timeout time.Duration) (waited bool, err error) {
 	if t.done {
 		return false, ErrTxnDone
 	}
 	savedTimeout, savedCtx := t.lockTimeout, t.ctx
 	t.lockTimeout, t.ctx = timeout, ctx
 	defer func() { t.lockTimeout, t.ctx = savedTimeout, savedCtx }()
-	res := t.appResource(name)
+	res := appResource(db, name)
 	if w := t.tryLock(res, mode, false, false); w != nil {
 		if err := t.await(w); err != nil {
 			return true, err
@@ -32,8 +33,8 @@ func (t *Txn) LockApp(ctx context.Context, name string, mode LockMode, timeout t
 }
 
 // UnlockApp takes back one LockApp; false if the transaction does not hold the lock.
-func (t *Txn) UnlockApp(name string) bool {
-	res := t.appResource(name)
+func (t *Txn) UnlockApp(db int, name string) bool {
+	res := appResource(db, name)
 	h := t.held[res]
 	if h == nil {
 		return false
@@ -45,15 +46,15 @@ func (t *Txn) UnlockApp(name string) bool {
 }
 
 // AppLock returns the mode in which the transaction holds an application lock.
-func (t *Txn) AppLock(name string) LockMode { return t.heldMode(t.appResource(name)) }
+func (t *Txn) AppLock(db int, name string) LockMode { return t.heldMode(appResource(db, name)) }
 
 // TestApp reports that LockApp would succeed at once (APPLOCK_TEST).
-func (t *Txn) TestApp(name string, mode LockMode) bool {
+func (t *Txn) TestApp(db int, name string, mode LockMode) bool {
 	m := t.db.store.locks
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.locks[t.appResource(name)]
+	q := m.locks[appResource(db, name)]
 	return q == nil || q.admits(t, mode) && (len(q.waiting) == 0 || q.holds(t, LockNone))
 }
 
-func (t *Txn) appResource(name string) resource { return resource{db: t.db.id, app: name} }
+func appResource(db int, name string) resource { return resource{db: db, app: name} }

@@ -49,8 +49,8 @@ func chooseVictim(cycle []*waiter) *waiter {
 	victim := cycle[0]
 	for _, w := range cycle[1:] {
 		a, b := w.txn, victim.txn
-		if a.opts.DeadlockPriority != b.opts.DeadlockPriority {
-			if a.opts.DeadlockPriority < b.opts.DeadlockPriority {
+		if pa, pb := a.owner.priority.Load(), b.owner.priority.Load(); pa != pb {
+			if pa < pb {
 				victim = w
 			}
 			continue

@@ -81,7 +81,9 @@ func TestLock_DeadlockVictim(t *testing.T) {
 				})
 				var txns [2]*Txn
 				for i := range txns {
-					txns[i] = db.Begin(TxnOptions{DeadlockPriority: tt.priority[i], Owner: &Owner{SPID: 51 + i}})
+					owner := &Owner{SPID: 51 + i}
+					owner.SetDeadlockPriority(tt.priority[i])
+					txns[i] = db.Begin(TxnOptions{Owner: owner})
 					for n := range tt.extra[i] {
 						id := int64(100*(i+1) + n)
 						insert(t, txns[i], row(id, strconv.Itoa(int(id)), 0))

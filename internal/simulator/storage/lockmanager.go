@@ -60,13 +60,18 @@ type waiter struct {
 type Owner struct {
 	// SPID is the session's number, for error 1205 and for [Store.Locks]. It is set
 	// before the first transaction begins.
-	SPID int
+	SPID     int
+	priority atomic.Int32
 
 	// Guarded by lockManager.mu.
 	waiting *waiter
 	// visited is the number of the last deadlock search that came by.
 	visited uint64
 }
+
+// SetDeadlockPriority is SET DEADLOCK_PRIORITY, -10 to 10: of the transactions of a
+// deadlock the lowest is the victim, of equals the one that changed least.
+func (o *Owner) SetDeadlockPriority(n int) { o.priority.Store(int32(n)) }
 
 // NewOwner returns an owner without transactions.
 func NewOwner() *Owner { return &Owner{} }

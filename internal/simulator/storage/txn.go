@@ -36,9 +36,6 @@ type TxnOptions struct {
 	Maintenance bool
 	// Owner is the session; nil makes one for this transaction alone.
 	Owner *Owner
-	// DeadlockPriority is SET DEADLOCK_PRIORITY, -10 to 10: of the transactions of a
-	// deadlock the lowest is the victim, of equals the one that changed least.
-	DeadlockPriority int
 }
 
 // CommitInfo describes a commit.

@@ -29,14 +29,16 @@ type DatabaseSetting struct {
 // AlterDatabaseStmt is ALTER DATABASE.
 type AlterDatabaseStmt struct {
 	Span
-	Name      string // "" with Current
-	Current   bool
-	Settings  []DatabaseSetting
-	Rollback  bool   // WITH ROLLBACK IMMEDIATE or AFTER n
-	NoWait    bool   // WITH NO_WAIT
-	Collation string // COLLATE
-	NewName   string // MODIFY NAME
-	Other     string // any other clause (ADD FILE, ..), as written
+	Name     string // "" with Current
+	Current  bool
+	Settings []DatabaseSetting
+	Rollback bool // WITH ROLLBACK IMMEDIATE or AFTER n
+	// RollbackAfter is the n of ROLLBACK AFTER n SECONDS.
+	RollbackAfter int
+	NoWait        bool   // WITH NO_WAIT
+	Collation     string // COLLATE
+	NewName       string // MODIFY NAME
+	Other         string // any other clause (ADD FILE, ..), as written
 }
 
 // CreateSchemaStmt is CREATE SCHEMA. Elements inside the statement are

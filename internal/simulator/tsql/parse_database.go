@@ -1,6 +1,9 @@
 package tsql
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // createDatabase reads CREATE DATABASE; files and options are passed over.
 func (p *parser) createDatabase(start int) Stmt {
@@ -96,9 +99,11 @@ func (p *parser) databaseSettings(s *AlterDatabaseStmt) {
 		s.Rollback = true
 	case p.acceptWord("ROLLBACK", "AFTER"):
 		s.Rollback = true
-		if p.cur().kind != tokInt {
+		seconds, err := strconv.Atoi(p.cur().text)
+		if p.cur().kind != tokInt || err != nil {
 			p.unexpected()
 		}
+		s.RollbackAfter = seconds
 		p.pos++
 		p.acceptWord("SECONDS")
 	default:

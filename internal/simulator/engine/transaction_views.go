@@ -1,0 +1,3 @@
+package engine
+
+func (in *Instance) registerTransactionViews() {}
