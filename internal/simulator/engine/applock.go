@@ -63,6 +63,12 @@ func (in *Instance) registerAppLocks() {
 // own, and names are compared byte by byte.
 func appLockKey(principal, resource string) string { return fold(principal) + "\x00" + resource }
 
+// appLockName is the resource's name in a key.
+func appLockName(key string) string {
+	_, name, _ := strings.Cut(key, "\x00")
+	return name
+}
+
 // getAppLock is sp_getapplock. Whatever it answers, an open transaction goes on.
 func (x *Exec) getAppLock(resource value, mode, owner string, timeout int64, principal string) (int32, error) {
 	m, known := appLockModes[fold(mode)]

@@ -163,7 +163,10 @@ var idleSettings = []string{
 
 func (x *Exec) alterCompatibility(db *Database, value string) error {
 	level, err := strconv.Atoi(value)
-	highest := min(x.in.MajorVersion()*10, 170)
+	highest := 170
+	if !x.in.IsAzure() {
+		highest = min(x.in.MajorVersion()*10, highest)
+	}
 	var valid []string
 	for l := 100; l <= highest; l += 10 {
 		if level == l && err == nil {

@@ -75,12 +75,13 @@ type Session struct {
 
 // sessionState is what other sessions see of a session: as it was at its last change.
 type sessionState struct {
-	transactions  int64
-	isolation     storage.Isolation
-	lockTimeout   int64
-	priority      int
-	began, ended  time.Time // of the last call
-	transaction   uint64    // the open transaction's descriptor, 0 for none
+	settings
+	transactions int64
+	rowCount     int64
+	lastError    int32
+	began, ended time.Time // of the last call
+	// transaction is the open transaction's descriptor, 0 for none.
+	transaction   uint64
 	transactionAt time.Time
 	name          string
 }
@@ -95,7 +96,7 @@ func (s *Session) restored() {
 // showOutside publishes the session's state.
 func (s *Session) showOutside() {
 	state := &sessionState{
-		transactions: int64(s.tranCount()), isolation: s.isolation, lockTimeout: s.lockTimeoutMS, priority: s.deadlockPriority,
+		settings: s.settings, transactions: int64(s.tranCount()), rowCount: s.rowCount, lastError: s.lastError,
 		began: s.callBegan, ended: s.callEnded,
 	}
 	if t := s.tx; t != nil && t.count > 0 {

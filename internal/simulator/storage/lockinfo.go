@@ -137,9 +137,10 @@ type TxnInfo struct {
 	// Records is the number of its changes.
 	Records int64
 	// Snapshot is set when it has a view under SNAPSHOT, of the version clock's time
-	// SnapshotAt.
+	// SnapshotAt, taken at ViewedAt.
 	Snapshot   bool
 	SnapshotAt uint64
+	ViewedAt   time.Time
 }
 
 // Transactions returns the open transactions by database and number.
@@ -152,7 +153,9 @@ func (s *Store) Transactions() []TxnInfo {
 			if first := t.began.Load(); first != nil {
 				info.Begun, info.BeginLSN = first.at, first.lsn
 			}
-			info.SnapshotAt, info.Snapshot = views[t]
+			if v := views[t]; v != nil {
+				info.Snapshot, info.SnapshotAt, info.ViewedAt = true, v.at, v.taken
+			}
 			list = append(list, info)
 		}
 	}

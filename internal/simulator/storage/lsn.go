@@ -3,7 +3,9 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // LSN is a log sequence number as SQL Server writes it: VLF sequence number (4
@@ -35,4 +37,17 @@ func (l LSN) Compare(o LSN) int { return bytes.Compare(l[:], o[:]) }
 func (l LSN) String() string {
 	vlf, block, slot := l.Parts()
 	return fmt.Sprintf("%08x:%08x:%04x", vlf, block, slot)
+}
+
+// ParseLSN reads what String prints.
+func ParseLSN(text string) (LSN, error) {
+	var l LSN
+	digits := strings.ReplaceAll(text, ":", "")
+	if raw, err := hex.DecodeString(digits); err == nil && len(raw) == len(l) {
+		l = LSN(raw)
+	}
+	if l.String() != text {
+		return LSN{}, fmt.Errorf("reading LSN %q: not of the form 00000000:00000000:0000", text)
+	}
+	return l, nil
 }

@@ -1,6 +1,9 @@
 package storage
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // viewRef is a registered point in time, whose versions are kept.
 type viewRef struct {
@@ -8,6 +11,7 @@ type viewRef struct {
 	// snapshot is the transaction whose view under SNAPSHOT it is, nil for a
 	// statement's.
 	snapshot *Txn
+	taken    time.Time // of a snapshot
 }
 
 // views knows the open views of a database. mu is a leaf.
@@ -23,6 +27,9 @@ func (v *views) take(snapshot *Txn) *viewRef {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	ref := &viewRef{at: v.visible, snapshot: snapshot}
+	if snapshot != nil {
+		ref.taken = snapshot.db.store.now()
+	}
 	v.open[ref] = struct{}{}
 	return ref
 }
@@ -63,13 +70,13 @@ func (v *views) oldest() uint64 {
 }
 
 // snapshots returns the times of the open views of transactions.
-func (v *views) snapshots() map[*Txn]uint64 {
+func (v *views) snapshots() map[*Txn]*viewRef {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	list := map[*Txn]uint64{}
+	list := map[*Txn]*viewRef{}
 	for ref := range v.open {
 		if ref.snapshot != nil {
-			list[ref.snapshot] = ref.at
+			list[ref.snapshot] = ref
 		}
 	}
 	return list
