@@ -115,8 +115,11 @@ func (x *Exec) readBackup(st *tsql.RestoreStmt, number int) (*backupSet, error) 
 	if err != nil {
 		return nil, x.restoreFailed(mediaError(device, err))
 	}
-	if number > len(sets) || sets[number-1].Kind != "database" {
-		return nil, x.restoreFailed(sqltypes.Errorf(3117, 4, 16, "The backup set on file %d of device '%s' cannot be restored as a database.", number, device))
+	switch {
+	case number > len(sets):
+		return nil, x.restoreFailed(raise(4038, "Cannot find file ID %d on device '%s'.", number, device))
+	case sets[number-1].Kind != "database" && st.Kind == "":
+		return nil, x.restoreFailed(raise(3135, "The backup set in file '%s' was created by BACKUP LOG and cannot be used for this restore operation.", device))
 	}
 	return &sets[number-1], nil
 }

@@ -22,6 +22,9 @@ type inserter struct {
 
 // target resolves the table that a DML statement writes to.
 func (c *compiler) target(t tsql.Target, permission string) (*Database, *Table, error) {
+	if _, err := targetLock(t.Hints); err != nil {
+		return nil, nil, err
+	}
 	if t.Variable != "" {
 		table := c.x.scope.tables[fold(t.Variable)]
 		if table == nil {
@@ -145,6 +148,9 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 		if e := asServerError(err); e != nil && query != nil && (e.Number == 109 || e.Number == 110) {
 			return nil, selectCount(e.Number)
 		}
+		return nil, err
+	}
+	if in.lock, err = targetLock(st.Target.Hints); err != nil {
 		return nil, err
 	}
 	if in.output, err = c.output(st.Output, in.tableWriter, nil); err != nil {

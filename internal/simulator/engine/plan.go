@@ -29,6 +29,8 @@ type planner struct {
 	// ordered reports that the rows come in the wished order.
 	ordered   bool
 	transient uint64
+	// locking are the scans of tables that a hint locks whole.
+	locking []*tableScan
 	// keepID is the source whose row ids the statement needs, plus one.
 	keepID int
 	// writes says that the kept source's rows are about to be written.
@@ -273,6 +275,9 @@ func (p *planner) tableScan(l *leaf, bound uint64, all, own []*cond, first bool)
 		return nil, err
 	}
 	scan.hints = hints
+	if hints.options.TableLock != storage.LockNone {
+		p.locking = append(p.locking, scan)
+	}
 	if p.keepID == l.index+1 {
 		scan.keepID = true
 		scan.writes = p.writes
@@ -373,57 +378,6 @@ func servesOrder(ix *Index, source int, terms *seekTerms, wish []wishColumn) (de
 		keys = keys[1:]
 	}
 	return desc, true
-}
-
-// scanHints are the table hints that matter here.
-type scanHints struct {
-	options storage.ScanOptions
-	index   int
-}
-
-// parseHints reads WITH (..) (MS docs: Table Hints). Hints that only steer the
-// optimiser are accepted and ignored.
-func parseHints(t *Table, list []tsql.TableHint) (scanHints, error) {
-	var h scanHints
-	for _, hint := range list {
-		switch hint.Name {
-		case "NOLOCK", "READUNCOMMITTED":
-			h.options.NoLock = true
-		case "READPAST":
-			h.options.ReadPast = true
-		case "UPDLOCK":
-			h.options.RowLock = storage.LockU
-		case "XLOCK":
-			h.options.RowLock = storage.LockX
-		case "TABLOCK":
-			h.options.TableLock = storage.LockS
-		case "TABLOCKX":
-			h.options.TableLock = storage.LockX
-		case "HOLDLOCK", "SERIALIZABLE":
-			h.options.HoldLock = true
-		case "READCOMMITTED":
-			h.options.ReadCommitted = true
-		case "READCOMMITTEDLOCK":
-			h.options.ReadCommittedLock = true
-		case "REPEATABLEREAD":
-			h.options.RepeatableRead = true
-		case "NOWAIT":
-			h.options.NoWait = true
-		case "INDEX", "FORCESEEK":
-			for _, a := range hint.Args {
-				ix := t.Index(a)
-				if ix != nil {
-					h.index = ix.ID
-				} else if !isNumber(a) && hint.Name == "INDEX" {
-					return h, raise(308, "Index '%s' on table '%s' (specified in the FROM clause) does not exist.", a, t.Name)
-				}
-			}
-		case "ROWLOCK", "PAGLOCK", "NOEXPAND", "FORCESCAN", "SNAPSHOT", "KEEPIDENTITY", "KEEPDEFAULTS", "IGNORE_CONSTRAINTS", "IGNORE_TRIGGERS", "FASTFIRSTROW":
-		default:
-			return h, errUnknownHint(hint.Name)
-		}
-	}
-	return h, nil
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

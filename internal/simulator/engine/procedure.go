@@ -142,9 +142,13 @@ func (x *Exec) runText(text string, params []Param, values []value) error {
 			return err
 		}
 	}
+	before := x.s.tranCount()
 	err = y.runScoped(prog, scope, values)
 	copy(values, y.vars)
-	return err
+	if err != nil {
+		return err
+	}
+	return x.checkTranCount(before, "")
 }
 
 // runScoped runs a module's body and restores the settings that SET changed in
@@ -371,12 +375,8 @@ func (x *Exec) callModule(db *Database, m *Module, args []callArg) (int32, error
 	if err != nil {
 		return 0, err
 	}
-	if after := x.s.tranCount(); after != before {
-		e := sqltypes.Errorf(266, 2, 16, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = %d, current count = %d.", before, after)
-		e.Procedure = m.Name
-		if err := x.report(e, false); err != nil {
-			return 0, err
-		}
+	if err := x.checkTranCount(before, m.Name); err != nil {
+		return 0, err
 	}
 	copy(vals, y.vars)
 	giveBack(params, vals, from, args)

@@ -23,6 +23,9 @@ const cancelEvery = 256
 
 func (n *tableScan) run(fr *frame, next func() error) error {
 	x := fr.x
+	if err := x.checkReadPast(n.hints.options); err != nil {
+		return err
+	}
 	txn, err := x.reader(n.db, n.table)
 	if err != nil {
 		return err
@@ -53,6 +56,19 @@ func (n *tableScan) run(fr *frame, next func() error) error {
 		}
 	}
 	return nil
+}
+
+// lock takes the lock of the table that a hint asks for, for a scan whose rows
+// nobody wants.
+func (n *tableScan) lock(x *Exec) error {
+	txn, err := x.reader(n.db, n.table)
+	if err != nil {
+		return err
+	}
+	it := txn.Scan(n.table.ID, storage.BaseIndex, wholeIndex[0].storage(), n.hints.options)
+	defer it.Close()
+	it.Next()
+	return x.storageError(it.Err(), n.table)
 }
 
 func (n *tableScan) scan(fr *frame, it *storage.Iterator, next func() error) error {

@@ -84,7 +84,7 @@ func (t *transaction) txn(ctx context.Context, db *Database) *storage.Txn {
 	if db.id == tempdbID {
 		opts.Isolation = storage.ReadCommitted
 	}
-	txn := db.store.Begin(opts)
+	txn := db.store.Begin(t.s.secondaryOptions(db, opts))
 	t.txns[db] = txn
 	t.order = append(t.order, db)
 	for _, save := range t.saves {

@@ -38,7 +38,7 @@ func (x *Exec) writer(db *Database) (*storage.Txn, error) {
 func (x *Exec) storageTxn(db *Database) (*storage.Txn, error) {
 	t := x.s.current()
 	txn := t.txn(x.ctx, db)
-	if db.id == tempdbID || txn.Isolation() == x.s.isolation {
+	if db.id == tempdbID || txn.Isolation() == x.s.isolation || x.s.IsSecondary() {
 		return txn, nil
 	}
 	if err := txn.SetIsolation(x.s.isolation); err != nil {
@@ -51,7 +51,7 @@ func (x *Exec) storageTxn(db *Database) (*storage.Txn, error) {
 // SNAPSHOT accepted without a look fails here (MS docs: SET TRANSACTION ISOLATION
 // LEVEL; errors 3951, 3952 and 3956).
 func (x *Exec) access(db *Database, table *Table) error {
-	if x.system || db.id == tempdbID || table.heldBySession {
+	if x.system || db.id == tempdbID || table.heldBySession || x.s.IsSecondary() {
 		return nil
 	}
 	t := x.s.current()

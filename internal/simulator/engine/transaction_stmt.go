@@ -153,6 +153,18 @@ func (x *Exec) saveTran(name string) error {
 	return nil
 }
 
+// checkTranCount is error 266, which ends nothing, after a module or a string that left
+// transactions open or ended its caller's.
+func (x *Exec) checkTranCount(before int, procedure string) error {
+	after := x.s.tranCount()
+	if after == before {
+		return nil
+	}
+	e := sqltypes.Errorf(266, 2, 16, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = %d, current count = %d.", before, after)
+	e.Procedure = procedure
+	return x.report(e, false)
+}
+
 // tranCount is @@TRANCOUNT.
 func (s *Session) tranCount() int {
 	if s.tx == nil {

@@ -23,6 +23,8 @@ type tableWriter struct {
 	children []foreignKeyCheck
 	targets  map[int]string // names for truncation errors, by slot
 	write    storage.WriteOptions
+	// lock is the lock of the whole table that a hint asks for.
+	lock storage.LockMode
 }
 
 type tableCheck struct {
@@ -222,7 +224,11 @@ func (x *Exec) writerFor(w *tableWriter) (*storage.Txn, error) {
 	if x.function {
 		return nil, raise(443, "Invalid use of a side-effecting operator 'INSERT' within a function.")
 	}
-	return x.rowWriter(w.db, w.table)
+	txn, err := x.rowWriter(w.db, w.table)
+	if err != nil || w.lock == storage.LockNone {
+		return txn, err
+	}
+	return txn, txn.LockTable(w.table.ID, w.lock)
 }
 
 // duplicateKey names a repeated key as the server does: 2627 for constraints,

@@ -3,6 +3,8 @@ package storage
 // readMode decides how a scan reads and which lock it takes on each row.
 func (t *Txn) readMode(opts ScanOptions) (mode readMode, rowLock LockMode) {
 	switch {
+	case t.opts.Replica:
+		return readView, LockNone
 	case opts.RowLock != LockNone:
 		return readCurrent, opts.RowLock
 	case opts.NoLock:
@@ -85,6 +87,9 @@ func (t *Txn) scanLock(opts ScanOptions, mode readMode, whole bool) (lock LockMo
 // have no versions: under Snapshot a table that changed since is refused (3961), a
 // statement under READ_COMMITTED_SNAPSHOT sees it as it was right after.
 func (t *Txn) viewTime(tab *table, opts ScanOptions) (uint64, error) {
+	if t.opts.Replica {
+		return max(t.snapshotView().at, tab.changed.commit.Load()), nil
+	}
 	if t.isolation == Snapshot && !opts.ReadCommitted {
 		at := t.snapshotView().at
 		return at, t.checkUnchanged(tab, at)

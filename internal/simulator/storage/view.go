@@ -85,7 +85,11 @@ func (v *views) snapshots() map[*Txn]*viewRef {
 // snapshotView returns the transaction's view under Snapshot isolation, which begins
 // with the first access to data.
 func (t *Txn) snapshotView() *viewRef {
-	if t.snapshot == nil {
+	switch {
+	case t.snapshot != nil:
+	case t.opts.View != nil:
+		t.snapshot = t.db.views.takeHeld(t, t.opts.View)
+	default:
 		t.snapshot = t.db.views.take(t)
 	}
 	return t.snapshot
