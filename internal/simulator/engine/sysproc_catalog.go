@@ -158,6 +158,7 @@ func spStatistics(x *Exec, a []value) (int32, error) {
 		db, schema := text(x.db.Name()), text(x.catalog(x.db).schemaName(t.SchemaID))
 		count := x.db.store.RowCount(t.ID)
 		rows = append(rows, []value{db, schema, text(t.Name), {}, {}, {}, integer(0), {}, {}, {}, integer(count), integer(count/100 + 1), {}})
+		// In order of NON_UNIQUE, TYPE, INDEX_NAME, SEQ_IN_INDEX (MS docs: sp_statistics).
 		indexes := slices.Clone(t.Indexes)
 		slices.SortStableFunc(indexes, func(p, q *Index) int {
 			if p.Unique != q.Unique {
@@ -166,7 +167,13 @@ func spStatistics(x *Exec, a []value) (int32, error) {
 				}
 				return 1
 			}
-			return p.ID - q.ID
+			if p.Clustered != q.Clustered {
+				if p.Clustered {
+					return -1
+				}
+				return 1
+			}
+			return strings.Compare(fold(p.Name), fold(q.Name))
 		})
 		for _, ix := range indexes {
 			if strings.EqualFold(a[4].Str(), "Y") && !ix.Unique || !pattern(a[3], ix.Name, true) {
