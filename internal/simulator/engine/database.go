@@ -70,7 +70,7 @@ func (db *Database) collation() *sqltypes.Collation {
 
 func (db *Database) accessible(l *login) bool {
 	o := db.Catalog().options
-	if o.State == "OFFLINE" {
+	if o.State == "OFFLINE" || o.UserAccess == "RESTRICTED_USER" && !db.privileged(l) {
 		return false
 	}
 	if l.Sysadmin || db.IsSystem() {
@@ -180,6 +180,8 @@ func (c *Catalog) read(key string, doc []byte) error {
 			return err
 		}
 		c.permissions[p.key()] = p
+	default:
+		return c.readFact(kind+"/", doc)
 	}
 	return nil
 }

@@ -64,14 +64,13 @@ func (x *Exec) admit(db *Database) error {
 		return raise(952, "Database '%s' is in transition. Try the statement later.", db.Name())
 	}
 	login := x.s.effectiveLogin()
-	if !db.accessible(login) {
-		return sqltypes.Errorf(916, 1, 14, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", login.Name, db.Name())
-	}
 	switch {
-	case o.UserAccess == "SINGLE_USER" && len(x.users(db)) > 0:
-		return sqltypes.Errorf(924, 1, 14, "Database '%s' is already open and can only have one user at a time.", db.Name())
 	case o.UserAccess == "RESTRICTED_USER" && !db.privileged(login):
 		return sqltypes.Errorf(923, 1, 14, "Database '%s' is in restricted mode. Only the database owner and members of the dbcreator and sysadmin roles can access it.", db.Name())
+	case !db.accessible(login):
+		return sqltypes.Errorf(916, 1, 14, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", login.Name, db.Name())
+	case o.UserAccess == "SINGLE_USER" && len(x.users(db)) > 0:
+		return sqltypes.Errorf(924, 1, 14, "Database '%s' is already open and can only have one user at a time.", db.Name())
 	}
 	return nil
 }

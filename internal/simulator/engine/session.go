@@ -39,6 +39,8 @@ type Session struct {
 	plans      map[tsql.Stmt]*plan
 	handles    map[int32]*prepared
 	nextHandle int32
+	// bulk is the INSERT BULK whose rows the next message must bring.
+	bulk *bulkTarget
 	// cursors are the global cursors by folded name.
 	cursors     map[string]*cursor
 	fetchStatus int64

@@ -48,13 +48,19 @@ func (x *Exec) oldestTransaction() error {
 	}
 	vlf, block, slot := oldest.BeginLSN.Parts()
 	lines := []string{
-		fmt.Sprintf("Transaction information for database '%s'.\n\nOldest active transaction:", x.db.Name()),
+		fmt.Sprintf("Transaction information for database '%s'.", x.db.Name()),
+		"Oldest active transaction:",
 		fmt.Sprintf("    SPID (server process ID): %d", oldest.SPID),
 		fmt.Sprintf("    Name          : %s", name),
 		fmt.Sprintf("    LSN           : (%d:%d:%d)", vlf, block, slot),
 		fmt.Sprintf("    Start time    : %s", oldest.Begun.In(x.in.location).Format("Jan _2 2006  3:04:05.000PM")),
 	}
-	return x.Message(&Message{Number: 7967, State: 1, Class: 0, Text: strings.Join(lines, "\n")})
+	for _, line := range lines {
+		if err := x.Message(&Message{Number: 7967, State: 1, Class: 0, Text: line}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // userOptions is DBCC USEROPTIONS (MS docs): the SET options of the session.

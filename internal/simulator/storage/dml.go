@@ -117,7 +117,7 @@ func (t *Txn) checkWritable() error {
 	if t.opts.ReadOnly {
 		return ErrReadOnly
 	}
-	if t.db.readOnly.Load() && !t.opts.Maintenance {
+	if t.opts.Replica || t.db.readOnly.Load() && !t.opts.Maintenance {
 		return sqltypes.Errorf(3906, 1, 16, "Failed to update database \"%s\" because the database is read-only.", t.db.Name())
 	}
 	return nil

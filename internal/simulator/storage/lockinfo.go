@@ -47,10 +47,30 @@ func (s *Store) Locks() []LockInfo {
 			}
 		}
 	}
+	list = dropConverted(list)
 	slices.SortStableFunc(list, func(a, b LockInfo) int {
 		return cmp.Or(a.Database-b.Database, cmp.Compare(a.Table, b.Table), cmp.Compare(a.Row, b.Row), cmp.Compare(a.App, b.App), a.SPID-b.SPID)
 	})
 	return list
+}
+
+// dropConverted leaves out the row locks that their transaction has converted to X by
+// writing the row.
+func dropConverted(list []LockInfo) []LockInfo {
+	type key struct {
+		res resource
+		txn uint64
+	}
+	of := func(l LockInfo) key { return key{resource{db: l.Database, table: l.Table, row: l.Row}, l.Txn} }
+	written := map[key]bool{}
+	for _, l := range list {
+		if l.Row != 0 && !l.Waiting && l.Mode == LockX {
+			written[of(l)] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(l LockInfo) bool {
+		return l.Row != 0 && !l.Waiting && l.Mode != LockX && written[of(l)]
+	})
 }
 
 // snapshot lists what is granted and waited for.

@@ -31,7 +31,8 @@ type TxnOptions struct {
 	LockTimeout time.Duration
 	// ReadOnly refuses writes.
 	ReadOnly bool
-	// Replica reads versions only, whatever hints ask for, at View when it is set.
+	// Replica refuses writes (3906) and reads versions only, whatever hints ask for,
+	// at View when it is set.
 	Replica bool
 	View    *HeldView
 	// Maintenance lets the transaction write although the database is read-only: for
