@@ -61,6 +61,7 @@ func Enable(in *engine.Instance, clock storage.Clock) *Agent {
 	a.registerChangeFunctions()
 	a.registerViews()
 	in.OnDDL(a.onDDL)
+	in.OnRestore(a.onRestore)
 	a.Start()
 	return a
 }

@@ -40,10 +40,19 @@ func setEnabled(x *engine.Exec, on bool) error {
 	return x.UpdateOptions(x.Database(), func(o *engine.DatabaseOptions) { o.CDCEnabled = on })
 }
 
-// setTracked sets sys.tables.is_tracked_by_cdc: whether the log keeps the
-// table's changes.
-func setTracked(x *engine.Exec, table int64, on bool) error {
-	_, err := x.UpdateTable(x.Database(), tableByID(x, table), func(t *engine.Table) { t.TrackedByCDC = on })
+// setTracked sets sys.tables.is_tracked_by_cdc, whether the log keeps the
+// table's changes, and which columns its instances capture.
+func setTracked(x *engine.Exec, table int64) error {
+	list, err := rows(x, `SELECT DISTINCT c.column_id FROM cdc.captured_columns AS c JOIN cdc.change_tables AS t ON t.object_id = c.object_id
+WHERE t.source_object_id = @source ORDER BY c.column_id`, arg("source", table))
+	if err != nil {
+		return err
+	}
+	var ids []int
+	for _, r := range list {
+		ids = append(ids, int(r[0].Int64()))
+	}
+	_, err = x.UpdateTable(x.Database(), tableByID(x, table), func(t *engine.Table) { t.TrackedByCDC, t.Captured = len(ids) > 0, ids })
 	return err
 }
 

@@ -14,31 +14,45 @@ func (a *Agent) disableTable(x *engine.Exec, args []sqltypes.Value) (int32, erro
 	if err := requireOwner(x); err != nil {
 		return 1, err
 	}
+	list, err := chosenInstances(x, args)
+	if err != nil {
+		return 1, inProcedure(err, "sp_cdc_disable_table_internal")
+	}
+	for _, instance := range list {
+		if err := a.dropInstance(x, instance); err != nil {
+			return 1, err
+		}
+	}
+	return 0, nil
+}
+
+// chosenInstances are the instances that sp_cdc_disable_table was told of.
+func chosenInstances(x *engine.Exec, args []sqltypes.Value) ([]string, error) {
+	for i, name := range []string{"@source_schema", "@source_name", "@capture_instance"} {
+		if args[i].IsNull() || args[i].Str() == "" {
+			return nil, errEmptyParameter(name)
+		}
+	}
 	schema, name, instance := args[0].Str(), args[1].Str(), args[2].Str()
 	source := tableNamed(x, schema, name)
 	if source == nil {
-		return 1, errNoSourceTable(schema, name)
+		return nil, errNoSourceTable(schema, name)
 	}
 	list, err := instancesOf(x, source.ID)
-	if err != nil {
-		return 1, err
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 0:
+		return nil, errTableNotEnabled(schema, name)
+	case strings.EqualFold(instance, "all"):
+		return list, nil
 	}
-	if len(list) == 0 {
-		return 1, errTableNotEnabled(schema, name)
-	}
-	found := false
 	for _, have := range list {
-		if strings.EqualFold(instance, "all") || strings.EqualFold(instance, have) {
-			found = true
-			if err := a.dropInstance(x, have); err != nil {
-				return 1, err
-			}
+		if strings.EqualFold(instance, have) {
+			return []string{have}, nil
 		}
 	}
-	if !found {
-		return 1, errUnknownInstance(instance, schema, name)
-	}
-	return 0, nil
+	return nil, errUnknownInstance(instance, schema, name)
 }
 
 // instancesOf lists the instances of a source table, oldest first.
@@ -70,16 +84,20 @@ func (a *Agent) dropInstance(x *engine.Exec, instance string) error {
 	if err := run(x, "DROP TABLE cdc."+quote(changeTableName(instance))); err != nil {
 		return err
 	}
+	if err := dropFunctions(x, instance); err != nil {
+		return err
+	}
 	txn, err := x.Txn()
 	if err != nil {
 		return err
 	}
-	if err := txn.DeleteMeta(droppedKey + fmt.Sprint(object)); err != nil {
-		return err
+	for _, key := range []string{droppedKey, maskKey} {
+		if err := txn.DeleteMeta(key + fmt.Sprint(object)); err != nil {
+			return err
+		}
 	}
-	rest, err := instancesOf(x, source)
-	if err != nil || len(rest) > 0 || tableByID(x, source) == nil {
-		return err
+	if tableByID(x, source) == nil {
+		return nil
 	}
-	return setTracked(x, source, false)
+	return setTracked(x, source)
 }

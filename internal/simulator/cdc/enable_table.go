@@ -1,33 +1,30 @@
 package cdc
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
 func (a *Agent) registerTableProcedures() {
 	null, one, zero := sqltypes.Null(), sqltypes.IntOf(1), sqltypes.IntOf(0)
-	a.in.RegisterProcedure("sys", "sp_cdc_enable_table", engine.Procedure{
-		Params: []engine.Param{
-			{Name: "@source_schema", Type: sysname},
-			{Name: "@source_name", Type: sysname},
-			{Name: "@capture_instance", Type: sysname, Default: &null},
-			{Name: "@supports_net_changes", Type: bitType, Default: &null},
-			{Name: "@role_name", Type: sysname},
-			{Name: "@index_name", Type: sysname, Default: &null},
-			{Name: "@captured_column_list", Type: textType, Default: &null},
-			{Name: "@filegroup_name", Type: sysname, Default: &null},
-			{Name: "@allow_partition_switch", Type: bitType, Default: &one},
-			{Name: "@enable_extended_ddl_handling", Type: bitType, Default: &zero},
-		},
-		Run: a.enableTable,
-	})
+	params := []engine.Param{
+		{Name: "@source_schema", Type: sysname},
+		{Name: "@source_name", Type: sysname},
+		{Name: "@capture_instance", Type: sysname, Default: &null},
+		{Name: "@supports_net_changes", Type: bitType, Default: &null},
+		{Name: "@role_name", Type: sysname},
+		{Name: "@index_name", Type: sysname, Default: &null},
+		{Name: "@captured_column_list", Type: textType, Default: &null},
+		{Name: "@filegroup_name", Type: sysname, Default: &null},
+		{Name: "@allow_partition_switch", Type: bitType, Default: &one},
+	}
+	if a.in.AtLeast(engine.Release2022) {
+		params = append(params, engine.Param{Name: "@enable_extended_ddl_handling", Type: bitType, Default: &zero})
+	}
+	a.in.RegisterProcedure("sys", "sp_cdc_enable_table", engine.Procedure{Params: params, Run: a.enableTable})
 	a.in.RegisterProcedure("sys", "sp_cdc_disable_table", engine.Procedure{
 		Params: []engine.Param{
 			{Name: "@source_schema", Type: sysname},
@@ -38,6 +35,15 @@ func (a *Agent) registerTableProcedures() {
 	})
 }
 
+// The limits of a capture instance: a change table has six columns of its own
+// beside those it captures, and an index 32 keys of which four are its own; the
+// server allows 14 (error 22865).
+const (
+	maxInstanceName = 100
+	maxCaptured     = 1024 - ctFirstCaptured - 1
+	maxNetKeys      = 14
+)
+
 // tableRequest is what sp_cdc_enable_table was asked for, resolved against the
 // source table.
 type tableRequest struct {
@@ -46,49 +52,68 @@ type tableRequest struct {
 	role         string
 	filegroup    sqltypes.Value
 	netChanges   bool
-	partition    bool
 	source       *engine.Table
-	index        *engine.Index // of net changes, or nil
+	index        *engine.Index // that identifies rows, or nil
 	columns      []*engine.TableColumn
 }
 
 // enableTable is sys.sp_cdc_enable_table (MS docs).
 func (a *Agent) enableTable(x *engine.Exec, args []sqltypes.Value) (int32, error) {
+	const internal = "sp_cdc_enable_table_internal"
+	if err := requireEdition(x); err != nil {
+		return 1, err
+	}
 	if err := requireOwner(x); err != nil {
 		return 1, err
 	}
+	if len(args) > 9 && args[9].Bool() {
+		return 1, errExtendedDDL()
+	}
 	req, err := resolve(x, args)
 	if err != nil {
-		return 1, inProcedure(err, "sp_cdc_enable_table_internal")
+		return 1, inProcedure(err, internal)
 	}
-	if err := req.ensureRole(x); err != nil {
+	if err := a.create(x, req); err != nil {
 		return 1, err
 	}
-	changeTable, err := req.createChangeTable(x)
-	if err != nil {
-		return 1, err
+	if args[8].IsNull() || args[8].Bool() {
+		return 0, a.ensureJobs(x)
 	}
-	if err := req.register(x, changeTable); err != nil {
-		return 1, err
-	}
-	if err := setTracked(x, req.source.ID, true); err != nil {
+	// No table here is partitioned, so there is nothing to forbid.
+	if err := message(x, errNotPartitioned(), internal); err != nil {
 		return 1, err
 	}
 	return 0, a.ensureJobs(x)
 }
 
-// inProcedure names the inner procedure that raises the errors of a request.
-func inProcedure(err error, procedure string) error {
-	if e, ok := errors.AsType[*sqltypes.Error](err); ok {
-		e.Procedure = procedure
+// create makes the capture instance.
+func (a *Agent) create(x *engine.Exec, req *tableRequest) error {
+	if err := req.ensureRole(x); err != nil {
+		return err
 	}
-	return err
+	changeTable, err := req.createChangeTable(x)
+	if err != nil {
+		return err
+	}
+	if err := req.register(x, changeTable); err != nil {
+		return err
+	}
+	if err := req.createFunctions(x, changeTable); err != nil {
+		return err
+	}
+	return setTracked(x, req.source.ID)
 }
 
 // resolve checks the arguments in the order of the parameters.
 func resolve(x *engine.Exec, args []sqltypes.Value) (*tableRequest, error) {
-	r := &tableRequest{schema: args[0].Str(), name: args[1].Str(), filegroup: args[7], partition: args[8].Bool()}
-	if r.schema == "cdc" {
+	r := &tableRequest{schema: args[0].Str(), name: args[1].Str(), filegroup: args[7]}
+	if args[0].IsNull() || r.schema == "" {
+		return nil, errEmptyParameter("@source_schema")
+	}
+	if args[1].IsNull() || r.name == "" {
+		return nil, errEmptyParameter("@source_name")
+	}
+	if strings.EqualFold(r.schema, "cdc") {
 		return nil, errOwnSchema()
 	}
 	r.source = tableNamed(x, r.schema, r.name)
@@ -96,19 +121,20 @@ func resolve(x *engine.Exec, args []sqltypes.Value) (*tableRequest, error) {
 		return nil, errNoSourceTable(r.schema, r.name)
 	}
 	if !args[4].IsNull() {
-		if r.role = args[4].Str(); r.role == "" {
+		// "The role name is trimmed of white space on the right side" (MS docs).
+		if r.role = strings.TrimRight(args[4].Str(), " "); r.role == "" {
 			return nil, errEmptyRole()
 		}
 	}
-	if args[9].Bool() {
-		return nil, errExtendedDDL()
-	}
-	r.instance = orDefault(args[2], r.schema+"_"+r.name)
+	r.instance = orDefault(args[2], "")
 	if r.instance == "" {
 		r.instance = r.schema + "_" + r.name
 	}
 	if err := r.checkInstance(x); err != nil {
 		return nil, err
+	}
+	if group := orDefault(args[7], ""); group != "" && !strings.EqualFold(group, primaryFilegroup) {
+		return nil, errNoFilegroup(group, x.Database().Name())
 	}
 	if err := r.resolveIndex(orDefault(args[5], "")); err != nil {
 		return nil, err
@@ -120,12 +146,18 @@ func resolve(x *engine.Exec, args []sqltypes.Value) (*tableRequest, error) {
 	if r.netChanges && r.index == nil {
 		return nil, errNoNetKey()
 	}
+	if r.netChanges && len(r.index.Keys) > maxNetKeys {
+		return nil, errTooManyKeys(r.index.Name, r.schema, r.name)
+	}
 	return r, r.resolveColumns(orDefault(args[6], ""))
 }
 
+// primaryFilegroup is the only filegroup that databases have here.
+const primaryFilegroup = "PRIMARY"
+
 // checkInstance refuses a third instance, a taken name and one that is too long.
 func (r *tableRequest) checkInstance(x *engine.Exec) error {
-	if len([]rune(r.instance)) > 100 {
+	if len([]rune(r.instance)) > maxInstanceName {
 		return errInstanceTooLong(r.instance)
 	}
 	list, err := rows(x, `SELECT capture_instance, source_object_id FROM cdc.change_tables`)
@@ -145,6 +177,9 @@ func (r *tableRequest) checkInstance(x *engine.Exec) error {
 		if strings.EqualFold(row[0].Str(), r.instance) {
 			return errInstanceTaken(r.instance)
 		}
+	}
+	if tableNamed(x, "cdc", changeTableName(r.instance)) != nil {
+		return errInstanceTaken(r.instance)
 	}
 	return nil
 }
@@ -194,6 +229,9 @@ func (r *tableRequest) resolveColumns(list string) error {
 		}
 		r.columns = append(r.columns, c)
 	}
+	if len(r.columns) > maxCaptured {
+		return errTooManyColumns(r.instance, maxCaptured)
+	}
 	if r.index == nil {
 		return nil
 	}
@@ -209,138 +247,10 @@ func containsFold(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// parseColumnList splits @captured_column_list, whose names may be quoted with
-// brackets or quotation marks.
-func parseColumnList(list string) ([]string, error) {
-	var names []string
-	for rest := strings.TrimSpace(list); rest != ""; {
-		name, tail, err := nextColumn(rest)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-		rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(tail), ","))
-	}
-	return names, nil
-}
-
-func nextColumn(s string) (name, rest string, err error) {
-	closing := map[byte]string{'[': "]", '"': "\""}[s[0]]
-	if closing == "" {
-		name, rest, _ = strings.Cut(s, ",")
-		return strings.TrimSpace(name), rest, nil
-	}
-	for s = s[1:]; ; {
-		part, tail, found := strings.Cut(s, closing)
-		if !found {
-			return "", "", errColumnQuoting()
-		}
-		name += part
-		if !strings.HasPrefix(tail, closing) {
-			return name, tail, nil
-		}
-		name += closing
-		s = tail[1:]
-	}
-}
-
 // ensureRole makes the gating role when it does not exist.
 func (r *tableRequest) ensureRole(x *engine.Exec) error {
 	if r.role == "" || x.Catalog(x.Database()).HasPrincipal(r.role) {
 		return nil
 	}
 	return run(x, "CREATE ROLE "+quote(r.role))
-}
-
-// createChangeTable makes cdc.<instance>_CT with its indexes and returns its
-// object id.
-func (r *tableRequest) createChangeTable(x *engine.Exec) (int64, error) {
-	name := changeTableName(r.instance)
-	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE TABLE cdc.%s ([__$start_lsn] binary(10) NOT NULL, [__$end_lsn] binary(10) NULL, [__$seqval] binary(10) NOT NULL, "+
-		"[__$operation] int NOT NULL, [__$update_mask] varbinary(128) NULL", quote(name))
-	for _, c := range r.columns {
-		fmt.Fprintf(&b, ", %s %s NULL", quote(c.Name), typeText(c.Type))
-	}
-	b.WriteString(", [__$command_id] int NULL)")
-	order := "[__$start_lsn], [__$command_id], [__$seqval], [__$operation]"
-	statements := []string{
-		b.String(),
-		fmt.Sprintf("CREATE UNIQUE CLUSTERED INDEX %s ON cdc.%s (%s)", quote(name+"_clustered_idx"), quote(name), order),
-	}
-	if r.netChanges {
-		var keys []string
-		for _, key := range r.index.Keys {
-			keys = append(keys, quote(r.source.ColumnByID(key.ColumnID).Name))
-		}
-		statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON cdc.%s (%s, %s)", quote(name+"_idx"), quote(name), strings.Join(keys, ", "), order))
-	}
-	for _, sql := range statements {
-		if err := run(x, sql); err != nil {
-			return 0, err
-		}
-	}
-	id := tableNamed(x, "cdc", name).ID
-	return id, markShipped(x, id)
-}
-
-// register writes the instance into the cdc tables. From here on the source
-// is locked until the transaction ends: writers that were open have ended (and
-// have lower commit LSNs than the instance's start), later ones are captured.
-func (r *tableRequest) register(x *engine.Exec, changeTable int64) error {
-	txn, err := x.Txn()
-	if err != nil {
-		return err
-	}
-	if err := txn.LockTable(r.source.ID, storage.LockX); err != nil {
-		return err
-	}
-	start := x.Database().Storage().AllocLSN()
-	index, role := sqltypes.Null(), sqltypes.Null()
-	if r.index != nil {
-		index = sqltypes.StringOf(r.index.Name)
-	}
-	if r.role != "" {
-		role = sqltypes.StringOf(r.role)
-	}
-	err = run(x, `INSERT cdc.change_tables (object_id, version, source_object_id, capture_instance, start_lsn, end_lsn, supports_net_changes,
-	has_drop_pending, role_name, index_name, filegroup_name, create_date, partition_switch)
-VALUES (@object, 0, @source, @instance, @start, NULL, @net, NULL, @role, @index, @filegroup, @now, @switch)`,
-		arg("object", changeTable), arg("source", r.source.ID), arg("instance", r.instance), arg("start", start), arg("net", r.netChanges),
-		arg("role", typed{sysname, role}), arg("index", typed{sysname, index}), arg("filegroup", typed{sysname, r.filegroup}),
-		arg("now", typed{datetimeType, localTime(x.Now(), x.Location())}), arg("switch", r.partition))
-	if err != nil {
-		return err
-	}
-	for i, c := range r.columns {
-		if err := r.registerColumn(x, changeTable, c, i+1); err != nil {
-			return err
-		}
-	}
-	return r.registerIndex(x, changeTable)
-}
-
-func (r *tableRequest) registerColumn(x *engine.Exec, changeTable int64, c *engine.TableColumn, ordinal int) error {
-	mask := sqltypes.Null()
-	if c.MaskedWith != "" {
-		mask = sqltypes.StringOf(c.MaskedWith)
-	}
-	return run(x, `INSERT cdc.captured_columns (object_id, column_name, column_id, column_type, column_ordinal, is_computed, masking_function)
-VALUES (@object, @name, @column, @type, @ordinal, @computed, @mask)`,
-		arg("object", changeTable), arg("name", c.Name), arg("column", c.ID), arg("type", c.Type.Name()), arg("ordinal", ordinal),
-		arg("computed", c.Computed != ""), arg("mask", typed{textType, mask}))
-}
-
-func (r *tableRequest) registerIndex(x *engine.Exec, changeTable int64) error {
-	if r.index == nil {
-		return nil
-	}
-	for i, key := range r.index.Keys {
-		err := run(x, `INSERT cdc.index_columns (object_id, column_name, index_ordinal, column_id) VALUES (@object, @name, @ordinal, @column)`,
-			arg("object", changeTable), arg("name", r.source.ColumnByID(key.ColumnID).Name), arg("ordinal", i+1), arg("column", key.ColumnID))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -52,7 +52,10 @@ func TestEnableTable(t *testing.T) {
 	s := start(t)
 	s.exec(`CREATE TABLE t (id int NOT NULL PRIMARY KEY, name nvarchar(20) NOT NULL, price decimal(10, 2) NULL, v rowversion, twice AS id * 2)`)
 	a := s.exec("EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = N'readers'")
-	assert.Equal(t, []string{"Job 'cdc.shop_capture' started successfully.", "Job 'cdc.shop_cleanup' started successfully."}, a.info)
+	assert.Equal(t, []string{
+		"Update mask evaluation will be disabled in net_changes_function because the CLR configuration option is disabled.",
+		"Job 'cdc.shop_capture' started successfully.", "Job 'cdc.shop_cleanup' started successfully.",
+	}, a.info)
 	assert.Equal(t, "1", s.value("SELECT CONVERT(int, is_tracked_by_cdc) FROM sys.tables WHERE name = N't'"))
 	assert.Equal(t, "1", s.value("SELECT COUNT(*) FROM sys.database_principals WHERE name = N'readers' AND type = 'R'"))
 

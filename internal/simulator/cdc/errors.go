@@ -13,8 +13,59 @@ func errNotEnabled(database string) *sqltypes.Error {
 		"To report on the databases enabled for Change Data Capture, query the is_cdc_enabled column in the sys.databases catalog view.", database)
 }
 
-func errNotSysadmin() *sqltypes.Error {
-	return raise(22902, "Caller is not authorized to initiate the requested action. Sysadmin privileges are required.")
+func errPrivileges(needed string) *sqltypes.Error {
+	return raise(22902, "Caller is not authorized to initiate the requested action. %s privileges are required.", needed)
+}
+
+func errEdition(edition string) *sqltypes.Error {
+	return raise(22988, "This instance of SQL Server is the %s. Change data capture is only available in the Enterprise, Developer, Enterprise Evaluation, and Standard editions.", edition)
+}
+
+func errContained(database string) *sqltypes.Error {
+	return raise(12839, "Change data capture and change tracking are not supported in the contained database '%s'.", database)
+}
+
+func errEmptyParameter(name string) *sqltypes.Error {
+	return raise(22963, "Parameter '%s' cannot be null or empty. Specify a value for the named parameter and retry the operation.", name)
+}
+
+func errNoFilegroup(filegroup, database string) *sqltypes.Error {
+	return raise(22973, "The specified filegroup '%s' is not a valid filegroup for database '%s'. Specify a valid existing filegroup or create the named filegroup, and retry the operation.", filegroup, database)
+}
+
+func errTooManyKeys(index, schema, table string) *sqltypes.Error {
+	return raise(22865, "The number of columns in the index '%s', used as the unique row identifier to support net changes for table '%s'.'%s', exceeds the limit of 14 columns. "+
+		"Set the parameter @supports_net_changes to 0 or use the @index_name parameter to identify a unique index with fewer than 15 columns as the unique row identifier and resubmit the request.", index, schema, table)
+}
+
+func errTooManyColumns(instance string, limit int) *sqltypes.Error {
+	return raise(22925, "The number of columns captured by capture instance '%s' exceeds the maximum allowed number: %d. "+
+		"Use the @captured_columns_list parameter to specify a subset of the columns less than or equal to the maximum allowed and resubmit the request.", instance, limit)
+}
+
+// errNotPartitioned is the warning for a table without partitions.
+func errNotPartitioned() *sqltypes.Error {
+	return sqltypes.Errorf(22857, 1, 10, "Warning: The @allow_partition_switch parameter must be 1 for tables that are not partitioned. The explicit setting of the parameter to 0 was ignored. "+
+		"Refer to books online for more information about partition switching behavior when using Change Data Capture.")
+}
+
+// errNoMask is the message for a server where 'clr enabled' is off, as it is at
+// first.
+func errNoMask() *sqltypes.Error {
+	return sqltypes.Errorf(22969, 1, 10, "Update mask evaluation will be disabled in net_changes_function because the CLR configuration option is disabled.")
+}
+
+// errConstraintInUse is raised for a key constraint, errIndexInUse for an index.
+func errConstraintInUse(index, table string) *sqltypes.Error {
+	return raise(22979, "The unique index '%s' on table '%s' is used by Change Data Capture. The constraint using this index cannot be dropped or disabled.", index, table)
+}
+
+func errSourceDenied(database string) *sqltypes.Error {
+	return sqltypes.Errorf(229, 5, 14, "The SELECT permission was denied on the object 'fn_cdc_get_all_changes_...', database '%s', schema 'cdc'.", database)
+}
+
+func errNotAnsi() *sqltypes.Error {
+	return raise(22888, "Could not alter captured column of a CDC tracked table with character/binary/unicode as target data type with ansi warnings turned off.")
 }
 
 func errNotOwner() *sqltypes.Error {
@@ -108,6 +159,14 @@ func errUnknownInstance(instance, schema, table string) *sqltypes.Error {
 func errTwoInstances(schema, table string) *sqltypes.Error {
 	return raise(22962, "Two capture instances already exist for source table '%s.%s'. A table can have at most two capture instances. "+
 		"If the current tracking options are not appropriate, disable change tracking for the obsolete instance by using sys.sp_cdc_disable_table and retry the operation.", schema, table)
+}
+
+// errAlter is what the capture job fails with when a change table cannot follow
+// its source.
+func errAlter(column, table, source string) *sqltypes.Error {
+	return raise(22976, "Could not alter column '%s' of change table '%s' in response to a data type change in the corresponding column of the source table '%s'. "+
+		"The Change Data Capture meta data for source table '%s' no longer accurately reflects the source table. "+
+		"Refer to previous errors in the current session to identify the cause and correct any associated problems.", column, table, source, source)
 }
 
 func errBadMark(mark string) *sqltypes.Error {

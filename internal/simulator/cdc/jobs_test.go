@@ -39,7 +39,7 @@ func TestJobs(t *testing.T) {
 	s.exec("CREATE TABLE t (id int PRIMARY KEY)")
 	assert.Equal(t, int32(208), s.fails("SELECT * FROM msdb.dbo.cdc_jobs").Number, "no database has had a job")
 	s.agent.Stop()
-	a := s.exec("EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL")
+	a := s.exec("EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL, @supports_net_changes = 0")
 	assert.Equal(t, "SQLServerAgent is not currently running so it cannot be notified of this action.", a.info[0])
 	assert.Equal(t, []string{"capture 500 10 1 5 0 0", "cleanup 0 0 0 0 4320 5000"}, s.query(`SELECT job_type, maxtrans, maxscans, CONVERT(int, continuous),
 	pollinginterval, retention, threshold FROM msdb.dbo.cdc_jobs WHERE database_id = DB_ID() ORDER BY job_type`))

@@ -17,6 +17,9 @@ const (
 	// captured columns that the source has dropped. captured_columns keeps
 	// listing them.
 	droppedKey = "cdc/dropped/"
+	// maskKey, with a change table's object id, is there when the net changes
+	// function has no update masks.
+	maskKey = "cdc/nomask/"
 )
 
 // capturedUpTo is how far the log has been captured; zero before the first scan.

@@ -1,9 +1,27 @@
 package cdc
 
-// metaTables are the tables of a database that captures, in the shapes of MS
+import "github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
+
+type metaTable struct{ schema, name, definition string }
+
+// metaTables are the tables that enabling a database makes.
+func metaTables(x *engine.Exec) []metaTable {
+	if x.Instance().IsAzure() {
+		return append(commonTables[:len(commonTables):len(commonTables)], metaTable{"cdc", "cdc_jobs", "CREATE TABLE cdc.cdc_jobs " + jobsColumns})
+	}
+	return commonTables
+}
+
+// stubFunctions are what enabling a database makes for the messages of the range
+// functions: errors 229 and 313 name them.
+var stubFunctions = []string{
+	"fn_cdc_get_all_changes_...", "fn_cdc_get_net_changes_...", "fn_cdc_get_all_changes_ ... ", "fn_cdc_get_net_changes_ ... ",
+}
+
+// commonTables are the tables of a database that captures, in the shapes of MS
 // docs "Change Data Capture Tables" and, for nullability and keys, of scripted
 // schemas of real servers. Readers depend on the order of columns.
-var metaTables = []struct{ schema, name, definition string }{
+var commonTables = []metaTable{
 	{"cdc", "change_tables", `CREATE TABLE cdc.change_tables (
 	object_id int NOT NULL, version int NULL, source_object_id int NULL, capture_instance sysname NOT NULL,
 	start_lsn binary(10) NULL, end_lsn binary(10) NULL, supports_net_changes bit NULL, has_drop_pending bit NULL,
@@ -33,8 +51,10 @@ CREATE INDEX lsn_time_mapping_nonunique_idx ON cdc.lsn_time_mapping (tran_end_ti
 CREATE UNIQUE CLUSTERED INDEX uncsystranschemas ON dbo.systranschemas (startlsn)`},
 }
 
-// jobsTable is msdb.dbo.cdc_jobs, which exists once a database has had a job.
-const jobsTable = `IF OBJECT_ID(N'dbo.cdc_jobs') IS NULL CREATE TABLE dbo.cdc_jobs (
+// jobsTable makes msdb.dbo.cdc_jobs, which exists once a database has had a job.
+const jobsTable = `IF OBJECT_ID(N'dbo.cdc_jobs') IS NULL CREATE TABLE dbo.cdc_jobs ` + jobsColumns
+
+const jobsColumns = `(
 	database_id int NOT NULL, job_type nvarchar(20) NOT NULL, job_id uniqueidentifier NULL, maxtrans int NULL, maxscans int NULL,
 	continuous bit NULL, pollinginterval bigint NULL, retention bigint NULL, threshold bigint NULL,
 	PRIMARY KEY CLUSTERED (database_id, job_type))`

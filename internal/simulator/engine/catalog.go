@@ -25,6 +25,7 @@ const (
 	KindCheck          ObjectKind = "C"
 	KindForeignKey     ObjectKind = "F"
 	KindTrigger        ObjectKind = "TR"
+	KindPolicy         ObjectKind = "SP"
 	KindSynonym        ObjectKind = "SN"
 	KindSequence       ObjectKind = "SO"
 )
@@ -54,7 +55,9 @@ type Table struct {
 	Checks      []*Check      `json:",omitempty"`
 	ForeignKeys []*ForeignKey `json:",omitempty"`
 	// TrackedByCDC is sys.tables.is_tracked_by_cdc.
-	TrackedByCDC   bool   `json:",omitempty"`
+	TrackedByCDC bool `json:",omitempty"`
+	// Captured are the column_ids that change data capture copies.
+	Captured       []int  `json:",omitempty"`
 	LockEscalation string `json:",omitempty"`
 
 	// heldBySession marks # tables and table variables, which are not in the
@@ -82,7 +85,9 @@ type TableColumn struct {
 	RowGUID    bool   `json:",omitempty"`
 	Sparse     bool   `json:",omitempty"`
 	MaskedWith string `json:",omitempty"`
-	AnsiPadded bool   `json:",omitempty"`
+	// Encrypted is nil unless the column is encrypted by Always Encrypted.
+	Encrypted  *columnEncryption `json:",omitempty"`
+	AnsiPadded bool              `json:",omitempty"`
 }
 
 // slot is the column's place in a stored row.
@@ -163,6 +168,8 @@ type Module struct {
 	QuotedIdentifier bool
 	// Parent is the table of a trigger.
 	Parent int64 `json:",omitempty"`
+	// Disabled marks a trigger that DISABLE TRIGGER has turned off.
+	Disabled bool `json:",omitempty"`
 }
 
 // Schema is a schema of a database.
@@ -223,15 +230,19 @@ type DatabaseOptions struct {
 	// UserAccess is MULTI_USER, SINGLE_USER or RESTRICTED_USER.
 	UserAccess string
 	// State is ONLINE or OFFLINE.
-	State       string
-	ReadOnly    bool
-	Recovery    string
-	CDCEnabled  bool
+	State      string
+	ReadOnly   bool
+	Recovery   string
+	CDCEnabled bool
 	// Contained is CONTAINMENT = PARTIAL, which allows no change data capture.
 	Contained   bool `json:",omitempty"`
 	Created     time.Time
 	Owner       string
 	Trustworthy bool
+	// DatabaseGUID, FamilyGUID and the rest are as in sys.database_recovery_status;
+	// ForkPoint and LastLogBackup are LSNs in text, empty for none.
+	DatabaseGUID, FamilyGUID, RecoveryFork, FirstFork string
+	ForkPoint, LastLogBackup                          string `json:",omitempty"`
 }
 
 // Catalog is one version of a database's catalogue. Versions are immutable once
@@ -248,6 +259,7 @@ type Catalog struct {
 	types       map[string]*UserType
 	principals  map[string]*Principal
 	permissions map[string]*Permission
+	catalogFacts
 	// names maps "schema id/name" in lower case to an object id, constraints
 	// included; parents maps a constraint's id to its table's.
 	names   map[string]int64
@@ -256,17 +268,18 @@ type Catalog struct {
 
 func newCatalog() *Catalog {
 	return &Catalog{
-		options:     &DatabaseOptions{},
-		schemas:     map[string]*Schema{},
-		tables:      map[int64]*Table{},
-		modules:     map[int64]*Module{},
-		synonyms:    map[int64]*Synonym{},
-		sequences:   map[int64]*Sequence{},
-		types:       map[string]*UserType{},
-		principals:  map[string]*Principal{},
-		permissions: map[string]*Permission{},
-		names:       map[string]int64{},
-		parents:     map[int64]int64{},
+		options:      &DatabaseOptions{},
+		schemas:      map[string]*Schema{},
+		tables:       map[int64]*Table{},
+		modules:      map[int64]*Module{},
+		synonyms:     map[int64]*Synonym{},
+		sequences:    map[int64]*Sequence{},
+		types:        map[string]*UserType{},
+		principals:   map[string]*Principal{},
+		permissions:  map[string]*Permission{},
+		catalogFacts: newFacts(),
+		names:        map[string]int64{},
+		parents:      map[int64]int64{},
 	}
 }
 
@@ -280,6 +293,7 @@ func (c *Catalog) clone() *Catalog {
 	d.types = maps.Clone(c.types)
 	d.principals = maps.Clone(c.principals)
 	d.permissions = maps.Clone(c.permissions)
+	d.catalogFacts = c.catalogFacts.clone()
 	d.names = maps.Clone(c.names)
 	d.parents = maps.Clone(c.parents)
 	return &d

@@ -178,6 +178,7 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 			return err
 		}
 		count := int64(0)
+		in.begin(x, "INSERT", nil)
 		out := in.output.start(x)
 		err = source(x, func(vals []value, missing []bool) error {
 			if lim.limited && count >= lim.count {
@@ -322,7 +323,10 @@ func (in *inserter) build(x *Exec, vals []value, missing []bool) (storage.Row, e
 			row[id.slot()] = w
 		}
 	}
-	return row, in.complete(x, row, in.verb)
+	if err := in.complete(x, row, in.verb); err != nil {
+		return nil, err
+	}
+	return row, in.checkReplicated(x, nil, row)
 }
 
 // add builds and stores one row.
@@ -337,6 +341,7 @@ func (in *inserter) add(x *Exec, vals []value, missing []bool, out *outputRun) e
 		}
 		return err
 	}
+	in.note(x, "INSERT", nil, row)
 	return out.add(nil, row, "INSERT")
 }
 
@@ -378,6 +383,7 @@ func (x *Exec) insertExec(st *tsql.InsertStmt) error {
 			return err
 		}
 		count := int64(0)
+		in.begin(x, "INSERT", nil)
 		out := in.output.start(x)
 		for _, set := range captured.sets {
 			if len(set.Columns) != len(in.columns) {

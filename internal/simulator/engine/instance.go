@@ -40,6 +40,9 @@ type Login struct {
 	User, Password, Database string
 	Host, App, Language      string
 	ReadIntent               bool
+	// Replica is the replica that the client has connected to, nil for the
+	// instance itself.
+	Replica *Replica
 }
 
 // Instance is one SQL Server: its databases, logins and sessions.
@@ -65,9 +68,17 @@ type Instance struct {
 	databases map[string]*Database
 	sessions  map[int]*Session
 	logins    map[string]*login
-	applocks  map[string]*appLock
+
+	users userChanges
+	media backupMedia
 
 	master, tempdb, model, msdb *Database
+
+	replicas replicaSet
+
+	settingsMu     sync.Mutex
+	trace          traceFlags
+	serverSettings map[string]serverSetting // by configuration option
 }
 
 // New opens an instance and creates its system databases when they are missing.
@@ -101,7 +112,7 @@ func New(opts Options) (*Instance, error) {
 		opts: opts, product: played, edition: edition, store: opts.Storage, clock: opts.Clock, location: opts.Location,
 		hooks: newHooks(), programs: newProgramCache(),
 		databases: map[string]*Database{}, sessions: map[int]*Session{}, logins: map[string]*login{},
-		applocks: map[string]*appLock{},
+		serverSettings: map[string]serverSetting{},
 	}
 	in.started = in.Now()
 	if in.store == nil {
@@ -231,6 +242,14 @@ func (in *Instance) Login(l Login) (*Session, error) {
 	if db == nil || !db.accessible(known) {
 		return nil, sqltypes.Errorf(4060, 1, 11, "Cannot open database \"%s\" requested by the login. The login failed.", name)
 	}
+	replica := l.Replica
+	if replica == nil && in.replicas.group() != nil {
+		replica = in.replicas.members()[0]
+	}
+	if err := replica.admits(db, l.ReadIntent); err != nil {
+		return nil, err
+	}
+	l.Replica = replica
 	s := newSession(in, db, known, l)
 	if !in.register(s, db) {
 		return nil, sqltypes.Errorf(4060, 1, 11, "Cannot open database \"%s\" requested by the login. The login failed.", name)
@@ -246,6 +265,9 @@ const firstSPID = 51
 func (in *Instance) register(s *Session, db *Database) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if db.claimed.Load() != nil {
+		return false
+	}
 	if db.Catalog().options.UserAccess == "SINGLE_USER" {
 		for _, other := range in.sessions {
 			if other.currentDB() == db {
@@ -257,6 +279,7 @@ func (in *Instance) register(s *Session, db *Database) bool {
 		if in.sessions[id] == nil {
 			s.spid, s.owner.SPID = id, id
 			in.sessions[id] = s
+			s.showOutside()
 			return true
 		}
 	}
@@ -268,6 +291,7 @@ func (in *Instance) forget(s *Session) {
 	if in.sessions[s.spid] == s {
 		delete(in.sessions, s.spid)
 	}
+	in.forgetTrace(s)
 }
 
 // Close ends all sessions and closes the storage if the instance opened it.

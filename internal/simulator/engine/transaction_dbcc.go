@@ -8,7 +8,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
 
-// dbcc is DBCC. Two commands answer something; those that check or tidy what is not
+// dbcc is DBCC. Some commands answer something; those that check or tidy what is not
 // there accept and say that they are done.
 func (x *Exec) dbcc(st *tsql.OtherStmt) error {
 	switch command := strings.TrimPrefix(st.What, "DBCC "); command {
@@ -16,12 +16,20 @@ func (x *Exec) dbcc(st *tsql.OtherStmt) error {
 		if err := x.oldestTransaction(); err != nil {
 			return err
 		}
+	case "TRACEON", "TRACEOFF":
+		if err := x.traceCommand(st, command == "TRACEON"); err != nil {
+			return err
+		}
+	case "TRACESTATUS":
+		if err := x.traceRows(st); err != nil {
+			return err
+		}
 	case "USEROPTIONS":
 		if err := x.userOptions(); err != nil {
 			return err
 		}
 	case "CHECKDB", "CHECKTABLE", "CHECKALLOC", "CHECKCATALOG", "CHECKCONSTRAINTS", "CHECKIDENT", "CLEANTABLE", "DROPCLEANBUFFERS", "FREEPROCCACHE",
-		"FREESESSIONCACHE", "FREESYSTEMCACHE", "INDEXDEFRAG", "DBREINDEX", "SHRINKDATABASE", "SHRINKFILE", "TRACEON", "TRACEOFF", "UPDATEUSAGE", "FLUSHAUTHCACHE":
+		"FREESESSIONCACHE", "FREESYSTEMCACHE", "INDEXDEFRAG", "DBREINDEX", "SHRINKDATABASE", "SHRINKFILE", "UPDATEUSAGE", "FLUSHAUTHCACHE":
 	default:
 		return unsupported(st.What)
 	}

@@ -21,6 +21,8 @@ type changePlan struct {
 	limits *limitPlan
 	// transient are sources whose rows must be copied to be kept.
 	transient uint64
+	// cursor names the cursor of WHERE CURRENT OF, "" for none.
+	cursor string
 }
 
 // change compiles target, FROM and WHERE.
@@ -126,6 +128,12 @@ func (p *changePlan) find(x *Exec, keepBase bool, visit func(fr *frame, r *found
 	if lim.limited && lim.count == 0 {
 		return nil, nil
 	}
+	var only storage.RowID
+	if p.cursor != "" {
+		if only, err = x.currentOf(p.cursor, p.table); err != nil {
+			return nil, err
+		}
+	}
 	var seen map[storage.RowID]bool
 	if len(p.b.sources) > 1 {
 		seen = map[storage.RowID]bool{}
@@ -135,6 +143,9 @@ func (p *changePlan) find(x *Exec, keepBase bool, visit func(fr *frame, r *found
 		id := fr.ids[p.target]
 		if fr.rows[p.target] == nil || id == 0 {
 			return nil // null-extended by an outer join
+		}
+		if only != 0 && id != only {
+			return nil
 		}
 		if seen != nil {
 			if seen[id] {
@@ -163,6 +174,9 @@ func (p *changePlan) find(x *Exec, keepBase bool, visit func(fr *frame, r *found
 	if errors.Is(err, errStop) {
 		err = nil
 	}
+	if err == nil && only != 0 && len(rows) == 0 {
+		err = raise(16947, "No rows were updated or deleted.")
+	}
 	return rows, err
 }
 
@@ -177,10 +191,12 @@ type setter struct {
 // setters compiles SET. values may read the block's sources.
 func (c *compiler) setters(list []tsql.SetItem, b *block, w *tableWriter) ([]setter, error) {
 	out := make([]setter, len(list))
+	defer func() { c.assigning = false }()
 	for i, it := range list {
 		if it.Method != nil {
 			return nil, unsupported("The method " + it.Method.Name)
 		}
+		c.assigning = true
 		s := setter{slot: -1}
 		if it.Variable != "" {
 			a, err := c.assignment(it.Variable, "=")
@@ -271,9 +287,6 @@ func (w *tableWriter) apply(x *Exec, fr *frame, set []setter, old storage.Row) (
 
 // update compiles UPDATE.
 func (c *compiler) update(st *tsql.UpdateStmt) (func(x *Exec) error, error) {
-	if st.Cursor != "" {
-		return nil, unsupported("UPDATE ... WHERE CURRENT OF")
-	}
 	var w *tableWriter
 	var set []setter
 	p, err := c.change(st.With, st.Top, st.Target, st.From, st.Where, "UPDATE", func(b *block, p *changePlan) error {
@@ -287,6 +300,7 @@ func (c *compiler) update(st *tsql.UpdateStmt) (func(x *Exec) error, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.cursor = st.Cursor
 	out, err := c.output(st.Output, w, p.b)
 	if err != nil {
 		return nil, err
@@ -302,6 +316,7 @@ func (c *compiler) update(st *tsql.UpdateStmt) (func(x *Exec) error, error) {
 			return err
 		}
 		run := out.start(x)
+		w.begin(x, "UPDATE", assigned)
 		if err := w.storeUpdates(x, rows, assigned, "UPDATE", false); err != nil {
 			return err
 		}
@@ -345,6 +360,9 @@ func (w *tableWriter) deferred(assigned []int) (unique, key bool) {
 // storeUpdates writes changed rows. merge marks MERGE, which replaces rows even
 // when it assigns the key its own value.
 func (w *tableWriter) storeUpdates(x *Exec, rows []foundRow, assigned []int, verb string, merge bool) error {
+	for i := range rows {
+		w.note(x, "UPDATE", rows[i].old, rows[i].next)
+	}
 	unique, key := w.deferred(assigned)
 	version := w.rowVersionColumn()
 	for i := range rows {
@@ -358,13 +376,20 @@ func (w *tableWriter) storeUpdates(x *Exec, rows []foundRow, assigned []int, ver
 		if err := w.complete(x, r.next, verb); err != nil {
 			return err
 		}
+		if err := w.checkReplicated(x, r.old, r.next); err != nil {
+			return err
+		}
 		if len(w.children) > 0 {
 			if err := w.checkChildren(x, r.old, r.next, verb); err != nil {
 				return err
 			}
 		}
 	}
-	if unique && (len(rows) > 1 || merge || len(rows) == 1 && w.uniqueChanged(rows[0].old, rows[0].next)) {
+	singleton := len(rows) == 1 && !merge
+	if singleton && unique && x.in.traced(singletonUpdates) {
+		unique = false
+	}
+	if unique && (!singleton && len(rows) > 0 || singleton && w.uniqueChanged(rows[0].old, rows[0].next)) {
 		return w.replaceAll(x, rows, !key || len(rows) == 1)
 	}
 	for i := range rows {
@@ -451,15 +476,15 @@ func (w *tableWriter) delete(x *Exec, id storage.RowID, old storage.Row, verb st
 	if err != nil {
 		return err
 	}
-	_, err = txn.Delete(w.table.ID, id, w.write)
-	return x.storageError(err, w.table)
+	if _, err = txn.Delete(w.table.ID, id, w.write); err != nil {
+		return x.storageError(err, w.table)
+	}
+	w.note(x, "DELETE", old, nil)
+	return nil
 }
 
 // delete compiles DELETE.
 func (c *compiler) delete(st *tsql.DeleteStmt) (func(x *Exec) error, error) {
-	if st.Cursor != "" {
-		return nil, unsupported("DELETE ... WHERE CURRENT OF")
-	}
 	var w *tableWriter
 	p, err := c.change(st.With, st.Top, st.Target, st.From, st.Where, "DELETE", func(b *block, p *changePlan) error {
 		var err error
@@ -469,6 +494,7 @@ func (c *compiler) delete(st *tsql.DeleteStmt) (func(x *Exec) error, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.cursor = st.Cursor
 	out, err := c.output(st.Output, w, p.b)
 	if err != nil {
 		return nil, err
@@ -479,6 +505,7 @@ func (c *compiler) delete(st *tsql.DeleteStmt) (func(x *Exec) error, error) {
 			return err
 		}
 		run := out.start(x)
+		w.begin(x, "DELETE", []int{})
 		for _, r := range rows {
 			if err := w.delete(x, r.id, r.old, "DELETE"); err != nil {
 				return err

@@ -21,8 +21,11 @@ type tableWriter struct {
 	keys     []foreignKeyCheck
 	// children are the foreign keys of other tables that point here.
 	children []foreignKeyCheck
+	triggers []*trigger
 	targets  map[int]string // names for truncation errors, by slot
-	write    storage.WriteOptions
+	// replicated are the large objects that the capture job will copy.
+	replicated []*TableColumn
+	write      storage.WriteOptions
 	// lock is the lock of the whole table that a hint asks for.
 	lock storage.LockMode
 }
@@ -39,6 +42,7 @@ func (c *compiler) tableWriter(db *Database, t *Table) (*tableWriter, error) {
 		db: db, table: t, schema: cat.schemaName(t.SchemaID), defaults: map[int]*expr{}, targets: map[int]string{},
 		write: storage.WriteOptions{Unlogged: !t.TrackedByCDC},
 	}
+	w.replicated = replicatedColumns(t)
 	full := db.Name() + "." + w.schema + "." + t.Name
 	if t.heldBySession {
 		full = t.Name
@@ -69,7 +73,8 @@ func (c *compiler) tableWriter(db *Database, t *Table) (*tableWriter, error) {
 		w.checks = append(w.checks, tableCheck{ck, k})
 	}
 	w.keys, w.children = foreignKeyChecks(cat, t)
-	return w, nil
+	w.triggers, err = c.tableTriggers(db, t)
+	return w, err
 }
 
 // defaultExpr compiles a column's default.
