@@ -16,6 +16,8 @@ type backend interface {
 type session interface {
 	Batch(ctx context.Context, sql string, sink engine.Sink) error
 	Call(ctx context.Context, procedure string, args []engine.Arg, sink engine.Sink) error
+	BulkLoad(ctx context.Context, rows engine.BulkRows, sink engine.Sink) error
+	AbandonBulkLoad()
 	Begin(ctx context.Context, isolation byte, name string, sink engine.Sink) error
 	Commit(ctx context.Context, name string, sink engine.Sink) error
 	Rollback(ctx context.Context, name string, sink engine.Sink) error

@@ -123,6 +123,12 @@ func (s *fakeSession) Call(ctx context.Context, procedure string, args []engine.
 	return s.run(ctx, procedure, args, sink)
 }
 
+func (s *fakeSession) BulkLoad(ctx context.Context, _ engine.BulkRows, sink engine.Sink) error {
+	return s.run(ctx, "bulk load", nil, sink)
+}
+
+func (s *fakeSession) AbandonBulkLoad() {}
+
 func (s *fakeSession) Begin(_ context.Context, isolation byte, _ string, sink engine.Sink) error {
 	s.descriptor = 0x100 + uint64(isolation)
 	return sink.EnvChange(engine.EnvBegin, binary.LittleEndian.AppendUint64(nil, s.descriptor), nil)

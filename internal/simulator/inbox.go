@@ -16,6 +16,7 @@ type request struct {
 	batch     tds.SQLBatch
 	calls     []tds.RPC
 	trans     tds.TransactionRequest
+	bulk      *tds.BulkLoad
 	err       error // the message is malformed
 
 	// ctx is the execution's; an attention cancels it.
@@ -40,6 +41,8 @@ func parseRequest(m tds.Message) *request {
 		_, r.calls, r.err = tds.ParseRPC(m.Payload)
 	case tds.PacketTransaction:
 		r.trans, r.err = tds.ParseTransactionRequest(m.Payload)
+	case tds.PacketBulkLoad:
+		r.bulk, r.err = tds.ParseBulkLoad(m.Payload)
 	}
 	return r
 }

@@ -24,10 +24,15 @@ type rawClient struct {
 
 func newRawClient(t *testing.T, f *fake) *rawClient {
 	t.Helper()
+	return newRawServerClient(t, f.server)
+}
+
+func newRawServerClient(t *testing.T, server *Server) *rawClient {
+	t.Helper()
 	c := &rawClient{t: t}
 	connector, err := mssql.NewConnector(dsn("sa", password))
 	require.NoError(t, err)
-	connector.Dialer = pipeDialer{server: f.server, wrap: func(nc net.Conn) net.Conn {
+	connector.Dialer = pipeDialer{server: server, wrap: func(nc net.Conn) net.Conn {
 		c.conn = nc
 		return nc
 	}}
@@ -143,8 +148,8 @@ func TestWire_MalformedRequest(t *testing.T) {
 func TestWire_UnsupportedMessageEndsTheConnection(t *testing.T) {
 	f := newFake(t, Options{})
 	c := newRawClient(t, f)
-	c.send(tds.PacketBulkLoad, 1, []byte{1, 2, 3})
-	assert.Contains(t, c.receive(), "The simulator does not support messages of type BULKLOAD.")
+	c.send(tds.PacketFedAuthToken, 1, []byte{1, 2, 3})
+	assert.Contains(t, c.receive(), "The simulator does not support messages of type FEDAUTHTOKEN.")
 	c.requireClosed()
 }
 

@@ -78,6 +78,7 @@ func (c *conn) execute(r *request) (err error) {
 	case r.kind == tds.PacketAttention:
 		return nil
 	case r.ignored:
+		c.session.AbandonBulkLoad()
 		c.response.failed = true
 		return nil
 	case r.err != nil:
@@ -99,6 +100,8 @@ func (c *conn) execute(r *request) (err error) {
 		return c.callAll(r)
 	case tds.PacketTransaction:
 		return c.transaction(r.ctx, r.trans)
+	case tds.PacketBulkLoad:
+		return c.session.BulkLoad(r.ctx, bulkRows{r.bulk}, c.response)
 	}
 	return sqltypes.Errorf(4002, 1, fatalClass, "The simulator does not support messages of type %v.", r.kind)
 }

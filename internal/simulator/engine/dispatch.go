@@ -30,6 +30,11 @@ func (x *Exec) runPlanned(stmt tsql.Stmt) error {
 		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.setVariable(st) })
 	case *tsql.ExecStmt:
 		return x.execStmt(st)
+	case *tsql.InsertBulkStmt:
+		if err := x.insertBulk(st); err != nil {
+			return err
+		}
+		return x.doneQuietly()
 	}
 	if f, data := x.cursorWork(stmt); f != nil {
 		if err := x.statement(statementPlan{kind: "cursor", text: x.textOf(stmt), data: data}, f); err != nil {
@@ -129,6 +134,9 @@ func (c *compiler) selectStmt(q *tsql.SelectQuery) (func(x *Exec) error, error) 
 	if plan.spec != nil && len(plan.spec.assign) > 0 {
 		assign := plan.spec.assign
 		return func(x *Exec) error {
+			if x.s.fmtOnly {
+				return nil
+			}
 			count := int64(0)
 			err := plan.run(x, nil, func(row []value) error {
 				count++
@@ -171,6 +179,9 @@ func (x *Exec) sendQuery(plan *queryPlan, columns []Column) error {
 	}
 	if err := x.sink.Columns(columns); err != nil {
 		return &sinkError{err}
+	}
+	if x.s.fmtOnly {
+		return x.done(CommandSelect, 0)
 	}
 	count := int64(0)
 	limit := x.s.rowCountLimit

@@ -35,6 +35,8 @@ type Exec struct {
 	system bool
 	// shipping marks new objects as made by the server (is_ms_shipped).
 	shipping bool
+	// firing is set in a trigger's own scope.
+	firing *firing
 	// function forbids side effects.
 	function bool
 	// onTable is given the table that a multi-statement function returns, before
@@ -62,6 +64,8 @@ type statementState struct {
 	subqueries     map[*queryPlan]*cachedRows
 	recursions     map[*recursion][][]value
 	fault          Fault
+	// changes are what the statement did to tables with triggers.
+	changes []*changeSet
 }
 
 // Context ends when the statement must stop.
@@ -156,6 +160,9 @@ func (x *Exec) Print(text string) error {
 func (x *Exec) SendRows(cols []Column, rows [][]value) error {
 	if err := x.sink.Columns(cols); err != nil {
 		return err
+	}
+	if x.s.fmtOnly {
+		rows = nil
 	}
 	for _, row := range rows {
 		if err := x.sink.Row(row); err != nil {

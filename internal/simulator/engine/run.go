@@ -176,7 +176,7 @@ func isRaiserror(stmt tsql.Stmt) bool {
 // failures to compile a statement and the batch-aborting conversions (MS docs:
 // Database Engine error severities; XACT_ABORT).
 func endsBatch(e *sqltypes.Error) bool {
-	if e.Class >= 20 || abortsTransaction(e) {
+	if e.Class >= 20 || abortsTransaction(e) || e.Number == 3609 {
 		return true
 	}
 	switch e.Number {
@@ -191,6 +191,9 @@ func endsBatch(e *sqltypes.Error) bool {
 
 // dispatch runs a statement by its kind.
 func (x *Exec) dispatch(stmt tsql.Stmt) (flow, error) {
+	if x.s.fmtOnly {
+		return x.describe(stmt)
+	}
 	switch st := stmt.(type) {
 	case *tsql.BlockStmt:
 		return x.runList(st.Body)

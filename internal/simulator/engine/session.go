@@ -42,7 +42,9 @@ type Session struct {
 	// bulk is the INSERT BULK whose rows the next message must bring.
 	bulk *bulkTarget
 	// cursors are the global cursors by folded name.
-	cursors     map[string]*cursor
+	cursors map[string]*cursor
+	// firing are the object ids of the running triggers, innermost last.
+	firing      []int64
 	fetchStatus int64
 	cursorRows  int64
 
@@ -116,6 +118,7 @@ type settings struct {
 	xactAbort        bool
 	implicit         bool
 	quotedOff        bool
+	fmtOnly          bool
 	arithAbort       bool
 	dateFirst        int
 	rowCountLimit    int64
@@ -226,6 +229,7 @@ func (s *Session) close() {
 // begin starts a call: it makes the context end when the session is killed.
 func (s *Session) begin(ctx context.Context) (context.Context, func()) {
 	s.busy.Lock()
+	s.bulk = nil
 	s.callBegan = s.in.Now()
 	s.showOutside()
 	ctx, cancel := context.WithCancelCause(ctx)

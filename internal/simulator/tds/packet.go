@@ -79,7 +79,8 @@ type Message struct {
 	Type PacketType
 	// Status is the union of the status bits of the message's packets.
 	Status uint8
-	// Payload is valid until the next call of ReadMessage.
+	// Payload is valid until the next call of ReadMessage. That of a bulk load
+	// stays valid: its rows are read while the next message comes in.
 	Payload []byte
 }
 
@@ -147,6 +148,9 @@ func (p *PacketReader) ReadMessage() (Message, error) {
 		}
 		if p.header[1]&StatusEndOfMessage != 0 {
 			m.Payload = p.buf
+			if m.Type == PacketBulkLoad {
+				p.buf = nil
+			}
 			return m, nil
 		}
 	}
