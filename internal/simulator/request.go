@@ -56,8 +56,13 @@ func (c *conn) answer(r *request) error {
 	err := c.execute(r)
 	attention := c.inbox.settle(r)
 	switch {
-	case attention || r.kind == tds.PacketAttention:
-		return c.response.endAttention()
+	case r.kind == tds.PacketAttention:
+		return c.response.acknowledgeAttention()
+	case attention:
+		if err := c.response.end(); err != nil {
+			return err
+		}
+		return c.response.acknowledgeAttention()
 	case err != nil:
 		if err := c.response.fail(err); err != nil {
 			return err
@@ -119,7 +124,15 @@ func (c *conn) callAll(r *request) error {
 		if err == nil {
 			err = c.session.Call(r.ctx, call.Procedure, args, c.response)
 		}
-		if err != nil {
+		if err == nil {
+			continue
+		}
+		// SQL Server's own error is this call's; the next one runs all the same.
+		var own *sqltypes.Error
+		if !errors.As(err, &own) || own.Class >= fatalClass || i == len(r.calls)-1 {
+			return err
+		}
+		if err := c.response.fail(err); err != nil {
 			return err
 		}
 	}
@@ -137,9 +150,21 @@ func arguments(call tds.RPC) ([]engine.Arg, error) {
 				"Check the source data for invalid values. An example of an invalid value is data of numeric type with scale "+
 				"greater than precision.", i+1, p.Name, p.Type.Name())
 		}
-		args[i] = engine.Arg{Name: p.Name, Type: p.Type, Value: p.Value, Output: p.Output, Default: p.Default}
+		args[i] = engine.Arg{Name: p.Name, Type: p.Type, Value: p.Value, Output: p.Output, Default: p.Default, Table: tableArg(p.Table)}
 	}
 	return args, nil
+}
+
+// tableArg is a table-valued parameter as the engine takes it, nil for none.
+func tableArg(t *tds.TableValue) *engine.TableArg {
+	if t == nil {
+		return nil
+	}
+	arg := &engine.TableArg{Schema: t.Schema, Name: t.Name, Rows: t.Rows}
+	for _, c := range t.Columns {
+		arg.Types, arg.Default = append(arg.Types, c.Type), append(arg.Default, c.Default)
+	}
+	return arg
 }
 
 // transactionKinds are the kinds of statement that transaction manager

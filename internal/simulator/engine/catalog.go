@@ -64,6 +64,8 @@ type Table struct {
 	// catalogue of tempdb but belong to one session.
 	heldBySession bool
 	tableVariable bool
+	// readOnly marks the table of a table-valued parameter.
+	readOnly bool
 }
 
 // TableColumn is a column of a table.

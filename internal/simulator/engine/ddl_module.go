@@ -32,15 +32,17 @@ func (x *Exec) createModule(stmt tsql.Stmt) error {
 			return x.createType(st)
 		}
 		n, kind, what = st.Name, kindTableType, "CREATE TYPE"
-	default:
-		return unsupported("CREATE TRIGGER")
+	case *tsql.CreateTriggerStmt:
+		n, kind, mode, what = x.triggerSchema(st), KindTrigger, st.Mode, "CREATE TRIGGER"
 	}
 	db, schema, err := x.place(n)
 	if err != nil {
 		return err
 	}
-	if err := x.needDDL(db, what); err != nil {
-		return err
+	if kind != KindTrigger {
+		if err := x.needDDL(db, what); err != nil {
+			return err
+		}
 	}
 	c := x.catalog(db)
 	id := c.lookup(schema.Name, n.Base())
@@ -60,6 +62,14 @@ func (x *Exec) createModule(stmt tsql.Stmt) error {
 	}
 	if old != nil {
 		m.ID, m.Created, m.Name = old.ID, old.Created, old.Name
+	}
+	if st, ok := stmt.(*tsql.CreateTriggerStmt); ok {
+		if err := x.createTrigger(db, schema, m, st); err != nil {
+			return err
+		}
+		if old != nil && old.Parent != m.Parent {
+			return sqltypes.Errorf(2110, 1, 15, "Cannot alter trigger '%s' on '%s' because this trigger does not belong to this object.", n.String(), st.Table.String())
+		}
 	}
 	if err := x.within(db).checkModule(db, schema.Name, m, stmt); err != nil {
 		return err
@@ -96,6 +106,11 @@ func (x *Exec) checkModule(db *Database, schema string, m *Module, stmt tsql.Stm
 		params, err := x.paramsOf(st.Params)
 		if err != nil {
 			return err
+		}
+		for _, p := range params {
+			if p.table != nil {
+				return unsupported("A table-valued parameter of a function")
+			}
 		}
 		if st.Query != nil {
 			_, err = c.functionBody(st.Query, params, db, schema)
@@ -148,7 +163,11 @@ func (x *Exec) paramsOf(list []tsql.Param) ([]Param, error) {
 	out := make([]Param, len(list))
 	for i, p := range list {
 		if table, ok := x.tableType(p.Type); ok && table != nil {
-			return nil, unsupported("A table-valued parameter")
+			var err error
+			if out[i], err = tableParam(p, table); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		t, _, err := x.resolveType(p.Type)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
 
 // Param is a parameter of a registered procedure or function.
@@ -16,6 +17,11 @@ type Param struct {
 	// parameter is required (error 201).
 	Default *sqltypes.Value
 	Output  bool
+
+	// table is set for a table-valued parameter, whose Type is none; tableName
+	// is its type's name.
+	table     *tsql.TableType
+	tableName string
 }
 
 // Procedure is a stored procedure written in Go.

@@ -30,6 +30,9 @@ func (c *compiler) target(t tsql.Target, permission string) (*Database, *Table, 
 		if table == nil {
 			return nil, nil, sqltypes.Errorf(1087, 1, 15, "Must declare the table variable \"%s\".", t.Variable)
 		}
+		if table.readOnly {
+			return nil, nil, raise(10700, "The table-valued parameter \"%s\" is READONLY and cannot be modified.", t.Variable)
+		}
 		c.uncached = true
 		return c.x.in.tempdb, table, nil
 	}

@@ -9,10 +9,13 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
 
-// prepared is a statement kept under a handle by sp_prepare or sp_prepexec.
+// prepared is a statement kept under a handle by sp_prepare or sp_prepexec, or
+// the call of a procedure kept by sp_prepexecrpc.
 type prepared struct {
 	text   string
 	params []Param
+	// procedure is set for a call, which has no text.
+	procedure tsql.Name
 }
 
 // Call runs a procedure as a remote procedure call. Besides the session-ending
@@ -99,17 +102,19 @@ func (x *Exec) specialProcedure(name tsql.Name) func(args []callArg) (int32, err
 	case "sp_executesql":
 		return x.executeSQL
 	case "sp_prepare":
-		return func(args []callArg) (int32, error) { _, err := x.prepare(args); return 0, err }
+		return x.prepareDescribed
+	case "sp_prepexecrpc":
+		return x.prepExecRPC
 	case "sp_prepexec":
 		return x.prepExec
 	case "sp_execute":
 		return x.executePrepared
 	case "sp_unprepare":
 		return func(args []callArg) (int32, error) {
-			if len(args) < 1 {
-				return 0, errNoHandle(0)
+			h, err := handleOf(args)
+			if err != nil {
+				return 0, err
 			}
-			h := int32(args[0].Value.Int64())
 			if x.s.handles[h] == nil {
 				return 0, errNoHandle(h)
 			}
@@ -120,6 +125,18 @@ func (x *Exec) specialProcedure(name tsql.Name) func(args []callArg) (int32, err
 		return func([]callArg) (int32, error) { return 0, unsupported("An API server cursor (" + name.Base() + ")") }
 	}
 	return nil
+}
+
+// handleOf is the handle in a call's first argument; NULL is handle 0, which no
+// statement has.
+func handleOf(args []callArg) (int32, error) {
+	switch {
+	case len(args) == 0, args[0].Table == nil && args[0].Value.IsNull():
+		return 0, nil
+	case args[0].Value.Kind() != sqltypes.KindInt:
+		return 0, raise(214, "Procedure expects parameter '@handle' of type 'int'.")
+	}
+	return int32(args[0].Value.Int64()), nil
 }
 
 func errNoHandle(h int32) error {
@@ -161,7 +178,7 @@ func (x *Exec) executeSQL(args []callArg) (int32, error) {
 		return 0, err
 	}
 	rest := args[min(2, len(args)):]
-	return 0, x.runPrepared(&prepared{text, params}, rest)
+	return 0, x.runPrepared(&prepared{text: text, params: params}, rest)
 }
 
 // runPrepared runs a text with its parameters bound.
@@ -172,7 +189,7 @@ func (x *Exec) runPrepared(p *prepared, args []callArg) error {
 	}
 	y := *x
 	y.proc = ""
-	err = y.runText(p.text, p.params, vals)
+	err = y.runText(p.text, p.params, vals, from, args)
 	giveBack(p.params, vals, from, args)
 	return err
 }
@@ -206,11 +223,52 @@ func (x *Exec) prepare(args []callArg) (int32, error) {
 	if _, err := x.in.parse(text, !x.s.quotedOff); err != nil {
 		return 0, err
 	}
+	return x.keep(&prepared{text: text, params: params}, &args[0]), nil
+}
+
+// keep gives a statement a handle, which goes out in the first argument.
+func (x *Exec) keep(p *prepared, handle *callArg) int32 {
 	x.s.nextHandle++
 	h := x.s.nextHandle
-	x.s.handles[h] = &prepared{text, params}
-	args[0].Value, args[0].Type, args[0].Output = sqltypes.IntOf(int64(h)), typeInt, true
-	return h, nil
+	x.s.handles[h] = p
+	handle.Value, handle.Type, handle.Output = sqltypes.IntOf(int64(h)), typeInt, true
+	return h
+}
+
+// optionMetadata is the bit of sp_prepare's last parameter that asks for the
+// columns of the result (MS docs: sp_prepare, RETURN_METADATA).
+const optionMetadata = 1
+
+// prepareDescribed is sp_prepare, with the columns of the result if wanted.
+func (x *Exec) prepareDescribed(args []callArg) (int32, error) {
+	h, err := x.prepare(args)
+	if err != nil || len(args) < 4 || args[3].Value.Kind() != sqltypes.KindInt || args[3].Value.Int64()&optionMetadata == 0 {
+		return 0, err
+	}
+	p := x.s.handles[h]
+	before := x.s.fmtOnly
+	x.s.fmtOnly = true
+	defer func() { x.s.fmtOnly = before }()
+	from := make([]int, len(p.params))
+	for i := range from {
+		from[i] = -1
+	}
+	return 0, x.runText(p.text, p.params, make([]value, len(p.params)), from, nil)
+}
+
+// prepExecRPC is sp_prepexecrpc: handle OUTPUT, the name of a procedure, its
+// arguments.
+func (x *Exec) prepExecRPC(args []callArg) (int32, error) {
+	name, ok := textArg(args, 1)
+	if !ok {
+		return 0, raise(214, "Procedure expects parameter '@rpccall' of type 'ntext/nchar/nvarchar'.")
+	}
+	p := &prepared{procedure: splitName(name)}
+	if special := x.specialProcedure(p.procedure); special != nil {
+		return 0, unsupported("sp_prepexecrpc of " + name)
+	}
+	x.keep(p, &args[0])
+	return x.callProcedure(p.procedure, args[2:])
 }
 
 func (x *Exec) prepExec(args []callArg) (int32, error) {
@@ -222,13 +280,16 @@ func (x *Exec) prepExec(args []callArg) (int32, error) {
 }
 
 func (x *Exec) executePrepared(args []callArg) (int32, error) {
-	if len(args) < 1 {
-		return 0, errNoHandle(0)
+	h, err := handleOf(args)
+	if err != nil {
+		return 0, err
 	}
-	h := int32(args[0].Value.Int64())
 	p := x.s.handles[h]
 	if p == nil {
 		return 0, errNoHandle(h)
+	}
+	if !p.procedure.IsZero() {
+		return x.callProcedure(p.procedure, args[1:])
 	}
 	return 0, x.runPrepared(p, args[1:])
 }

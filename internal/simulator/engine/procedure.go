@@ -95,6 +95,13 @@ func (x *Exec) callArgs(st *tsql.ExecStmt) ([]callArg, error) {
 			if slot, ok := x.scope.slots[fold(e.Name)]; ok {
 				args[i].slot = slot
 			}
+			if table := x.scope.tables[fold(e.Name)]; table != nil {
+				var err error
+				if args[i].Table, err = x.tableArg(table); err != nil {
+					return nil, err
+				}
+				continue
+			}
 		}
 		k, err := c.expr(a.Value, nil)
 		if err != nil {
@@ -125,22 +132,21 @@ func (x *Exec) execStrings(st *tsql.ExecStmt) error {
 	}
 	info := statementPlan{kind: "exec", text: x.textOf(st)}
 	return x.statement(info, func() error {
-		return x.nested(func() error { return x.runText(text.String(), nil, nil) })
+		return x.nested(func() error { return x.runText(text.String(), nil, nil, nil, nil) })
 	})
 }
 
 // runText runs a batch in a nested scope: its USE and SET statements end with it.
-func (x *Exec) runText(text string, params []Param, values []value) error {
+// from and args say where the parameters' values came from, as bind does.
+func (x *Exec) runText(text string, params []Param, values []value, from []int, args []callArg) error {
 	prog, err := x.in.parse(text, !x.s.quotedOff)
 	if err != nil {
 		return err
 	}
 	y := x.child()
-	scope := newVariables()
-	for _, p := range params {
-		if err := scope.declare(p.Name, p.Type); err != nil {
-			return err
-		}
+	scope, err := y.declareParams(params, from, args)
+	if err != nil {
+		return err
 	}
 	before := x.s.tranCount()
 	err = y.runScoped(prog, scope, values)
@@ -215,6 +221,11 @@ func (x *Exec) goProcedure(db *Database, name tsql.Name) *Procedure {
 			}
 		}
 	}
+	if schema == "" { // one that belongs to the database
+		if p := x.in.hooks.procedures[fold(db.Name())+"."+hookName("dbo", base)]; p != nil {
+			return p
+		}
+	}
 	lower := fold(base)
 	if (schema == "" || fold(schema) == "dbo") && (strings.HasPrefix(lower, "sp_") || strings.HasPrefix(lower, "xp_")) {
 		return x.in.hooks.procedures[hookName("sys", base)]
@@ -272,6 +283,9 @@ func bind(proc string, params []Param, args []callArg) ([]value, []int, error) {
 		if args[i].Default {
 			continue
 		}
+		if err := bindTable(params[at], args[i].Arg); err != nil {
+			return nil, nil, err
+		}
 		from[at] = i
 		v := args[i].Value
 		if !v.IsNull() {
@@ -283,7 +297,7 @@ func bind(proc string, params []Param, args []callArg) ([]value, []int, error) {
 		vals[at] = v
 	}
 	for k, p := range params {
-		if from[k] >= 0 {
+		if from[k] >= 0 || p.table != nil {
 			continue
 		}
 		if p.Default == nil {
@@ -364,11 +378,9 @@ func (x *Exec) callModule(db *Database, m *Module, args []callArg) (int32, error
 	}
 	y := x.child()
 	y.db, y.proc = db, m.Name
-	scope := newVariables()
-	for _, p := range params {
-		if err := scope.declare(p.Name, p.Type); err != nil {
-			return 0, err
-		}
+	scope, err := y.declareParams(params, from, args)
+	if err != nil {
+		return 0, err
 	}
 	before := x.s.tranCount()
 	err = x.nested(func() error { return y.runScoped(parsed.body, scope, vals) })

@@ -102,4 +102,6 @@ type Arg struct {
 	Value   sqltypes.Value
 	Output  bool
 	Default bool
+	// Table is set for a table-valued parameter, which has no Type and Value.
+	Table *TableArg
 }

@@ -49,6 +49,8 @@ type Param struct {
 	Value   sqltypes.Value
 	Output  bool
 	Default bool
+	// Table is set for a table-valued parameter, which has no Value.
+	Table *TableValue
 	// Invalid says that the value's bytes mean nothing in its type, which SQL
 	// Server answers with error 8023.
 	Invalid bool
@@ -114,9 +116,14 @@ func (c *cursor) param(ordinal int) Param {
 	status := c.u8()
 	p.Output = status&paramOutput != 0
 	p.Default = status&paramDefault != 0
-	w := c.typeInfo(false)
-	p.Type = w.t
-	p.Value, p.Invalid = c.value(w)
+	if id, ok := c.peek(0); ok && id == typeTable {
+		c.u8()
+		p.Table, p.Invalid = c.tableValue()
+	} else {
+		w := c.typeInfo(false)
+		p.Type = w.t
+		p.Value, p.Invalid = c.value(w)
+	}
 	if c.err != nil {
 		c.err = fmt.Errorf("parameter %d (%q): %w", ordinal, p.Name, c.err)
 	}

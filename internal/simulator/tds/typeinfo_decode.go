@@ -59,7 +59,7 @@ func (c *cursor) typeInfo(column bool) wireType {
 	case typeUDT:
 		w.t = c.udtType(column)
 	case typeTable:
-		c.fail("table-valued parameters are not supported")
+		c.fail("a table inside of a table or a result")
 	default:
 		c.fail("type 0x%02X is unknown", w.id)
 	}
