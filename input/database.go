@@ -66,6 +66,7 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, notices
 	if err != nil {
 		return nil, err
 	}
+	events.OnReplaced = notices.replaced
 	filter, err := schema.NewFilter(cfg.tables)
 	if err != nil {
 		return nil, err
@@ -108,6 +109,9 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	slices.SortStableFunc(d.tables, func(a, b *sqlserver.Table) int {
 		return d.filter.Order(a.Source.Schema, a.Source.Name) - d.filter.Order(b.Source.Schema, b.Source.Name)
 	})
+	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
+		return err
+	}
 	d.warn()
 	return nil
 }

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -39,6 +40,12 @@ func (n *notices) warn(table, text string) {
 		log = log.With("table", table)
 	}
 	log.Warn(text)
+}
+
+// replaced warns of text that is not what the source holds, for all that can be
+// seen of it.
+func (n *notices) replaced(r event.ReplacedNotice) {
+	n.warn(r.Table.ID().String(), fmt.Sprintf("column %q holds U+FFFD: unless the source has it so, it stands for half of a surrogate pair or for bytes that the column's code page does not define", r.Column))
 }
 
 // omitted names the captured columns that the events of a table version leave

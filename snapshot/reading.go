@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,6 +91,11 @@ func (r *reading) tables(ctx context.Context) (err error) {
 	return nil
 }
 
+// errNoProgress is a page that ends where the one before it did. Bytes of a
+// double-byte code page of which several stand for one character make a key
+// that Unicode cannot tell from its neighbour.
+var errNoProgress = errors.New("paging by the key does not advance: two of its values cannot be told apart; capture a table with another unique key, or exclude it")
+
 // table reads one table, by pages after a key or in one scan.
 func (r *reading) table(ctx context.Context, i int, after []string) error {
 	t := r.opts.Tables[i]
@@ -111,8 +117,12 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 		n := len(c.page.Rows)
 		end = c.page.End
 		if n > 0 {
+			last := after
 			if after, err = c.reader.Key(c.page.Rows[n-1]); err != nil {
 				return err
+			}
+			if slices.Equal(after, last) {
+				return errNoProgress
 			}
 		}
 		if err := r.send(ctx, c); err != nil {

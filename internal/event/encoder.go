@@ -28,10 +28,11 @@ type Encoder struct {
 	template Message // what is the same in all change messages
 	now      stamp
 
-	buf            []byte   // a message's key and value
-	oldKey, newKey []byte   // key payloads of an update
-	nulls          []string // columns of the row with an unexpected NULL
-	reported       []string // columns of which one was reported
+	buf            []byte       // a message's key and value
+	oldKey, newKey []byte       // key payloads of an update
+	nulls          []string     // columns of the row with an unexpected NULL
+	reported       []string     // columns of which one was reported
+	replaced       map[int]bool // columns that were reported to hold U+FFFD
 }
 
 // NewEncoder compiles an encoder.
@@ -106,6 +107,7 @@ func (e *Encoder) Row(dst *Batch, c Change) error {
 		err := e.row(dst, &c)
 		if err == nil {
 			e.reportNulls(c.Position)
+			e.reportReplaced(&c)
 			return nil
 		}
 		dst.rollback(start)

@@ -23,6 +23,8 @@ type Options struct {
 	// OnNull is told of each NULL in a NOT NULL column, which is emitted as
 	// null; nil if nobody asks.
 	OnNull func(NullNotice)
+	// OnReplaced is told of texts that hold U+FFFD; nil if nobody asks.
+	OnReplaced func(ReplacedNotice)
 }
 
 // NullNotice reports a NULL that CDC recorded in a NOT NULL column.

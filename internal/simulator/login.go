@@ -140,10 +140,8 @@ func (c *conn) acceptLogin(t transports) error {
 // acknowledged are the offered features that the server has: varchar columns of
 // a UTF-8 collation travel as UTF-8.
 func (c *conn) acknowledged() []tds.Feature {
-	for _, f := range c.login.Features {
-		if f.ID == tds.FeatureUTF8Support {
-			return []tds.Feature{{ID: f.ID, Data: []byte{1}}}
-		}
+	if c.readsUTF8() {
+		return []tds.Feature{{ID: tds.FeatureUTF8Support, Data: []byte{1}}}
 	}
 	return nil
 }

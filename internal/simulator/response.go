@@ -38,7 +38,7 @@ func (r *response) Columns(cols []engine.Column) error {
 	columns := make([]tds.Column, len(cols))
 	for i, c := range cols {
 		columns[i] = tds.Column{
-			Name: c.Name, Type: c.Type, Table: c.Table,
+			Name: c.Name, Type: r.conn.wireType(c.Type), Table: c.Table,
 			Nullable: c.Nullable, Identity: c.Identity, Computed: c.Computed,
 			CaseSensitive: c.CaseSensitive, Updatable: c.Updatable,
 		}
@@ -117,7 +117,7 @@ func (r *response) ReturnStatus(status int32) error {
 
 // ReturnValue sends an output parameter.
 func (r *response) ReturnValue(name string, ordinal int, t sqltypes.Type, v sqltypes.Value) error {
-	return r.send(tds.AppendReturnValue(r.buf[:0], name, ordinal, t, v))
+	return r.send(tds.AppendReturnValue(r.buf[:0], name, ordinal, r.conn.wireType(t), v))
 }
 
 // send writes a token, after the DONE that was held back.

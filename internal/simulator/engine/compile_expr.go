@@ -492,11 +492,10 @@ func (c *compiler) cast(x tsql.Expr, n tsql.TypeName, style tsql.Expr, try bool,
 		// In CAST and CONVERT a length left out is 30 (MS docs: CAST and CONVERT).
 		to.Length = 30
 	}
-	if to.ID.IsText() && to.Collation == nil {
+	if to.ID.IsText() && e.typ.ID.IsText() && e.typ.Collation != nil {
+		// Text keeps its collation (MS docs: Collation precedence); all else gets the
+		// database's.
 		to.Collation = e.typ.Collation
-		if to.Collation == nil {
-			to.Collation = c.x.collation()
-		}
 	}
 	var st *expr
 	if style != nil {
