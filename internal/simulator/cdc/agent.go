@@ -19,11 +19,16 @@ type Agent struct {
 
 	mu      sync.Mutex
 	running bool
+	began   time.Time // when it was started
 	// ctx ends when the agent stops, so that no job waits for a lock then.
 	ctx      context.Context
 	cancel   context.CancelFunc
 	jobs     map[jobKey]*job // started ones
+	activity map[jobKey]*jobActivity
+	history  []jobRun
 	scanners map[int]*scanner
+	// onScan is asked before each log scan; its error makes the scan fail.
+	onScan func(database string) error
 	// work counts jobs that are doing something now.
 	work sync.WaitGroup
 }
@@ -45,21 +50,44 @@ const (
 type job struct {
 	settings jobSettings
 	cancel   func() bool
+	// retries counts failed scans in a row.
+	retries int
 }
+
+// A capture step that fails is tried again after a minute, ten times; then the
+// job has failed and waits to be started (the step's settings in
+// msdb.dbo.sysjobsteps).
+const (
+	retryAttempts = 10
+	retryInterval = time.Minute
+)
+
+// Azure SQL Database has no agent: a scheduler of its own captures every 20 s and
+// cleans up every hour (MS docs: Change data capture with Azure SQL Database).
+const (
+	azureCapture = 20 * time.Second
+	azureCleanup = time.Hour
+	// shortestPoll stands for a polling interval of zero.
+	shortestPoll = 100 * time.Millisecond
+)
 
 // Enable registers the procedures, functions and views of change data capture
 // with an instance and returns its agent, running. Call it before the first
 // login; call Stop before closing the instance.
 func Enable(in *engine.Instance, clock storage.Clock) *Agent {
-	a := &Agent{in: in, clock: clock, jobs: map[jobKey]*job{}, scanners: map[int]*scanner{}}
+	a := &Agent{in: in, clock: clock, jobs: map[jobKey]*job{}, activity: map[jobKey]*jobActivity{}, scanners: map[int]*scanner{}}
 	a.registerDatabaseProcedures()
 	a.registerTableProcedures()
 	a.registerJobProcedures()
+	a.registerScanProcedure()
 	a.registerCleanupProcedure()
 	a.registerHelpProcedures()
 	a.registerFunctions()
 	a.registerChangeFunctions()
 	a.registerViews()
+	a.registerAgentViews()
+	a.registerAgentProcedures()
+	a.registerCloudProcedures()
 	in.OnDDL(a.onDDL)
 	in.OnRestore(a.onRestore)
 	a.Start()
@@ -78,11 +106,31 @@ func (a *Agent) Start() {
 	if a.running {
 		return
 	}
-	a.running = true
+	a.running, a.began = true, a.in.Now()
 	a.ctx, a.cancel = context.WithCancel(context.Background())
+	clear(a.activity)
 	for key, s := range settings {
 		a.startLocked(key, s)
 	}
+}
+
+// OnScan installs a function that is asked before each scan of a log: an error
+// makes the scan fail as a fault of the server would. nil removes it.
+func (a *Agent) OnScan(hook func(database string) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.onScan = hook
+}
+
+// scanFault asks the hook of OnScan.
+func (a *Agent) scanFault(database string) error {
+	a.mu.Lock()
+	hook := a.onScan
+	a.mu.Unlock()
+	if hook == nil {
+		return nil
+	}
+	return hook(database)
 }
 
 // Stop stops the agent and waits for jobs that are working.
@@ -162,7 +210,9 @@ func (a *Agent) startLocked(key jobKey, settings jobSettings) {
 	a.jobs[key] = j
 	first := time.Duration(0)
 	if key.kind == cleanupJob {
-		first = untilCleanup(a.in.Now())
+		first = a.untilCleanup()
+	} else {
+		a.noteStart(key)
 	}
 	a.scheduleLocked(key, j, first)
 }
@@ -177,11 +227,15 @@ func (a *Agent) stopLocked(key jobKey) {
 	if j := a.jobs[key]; j != nil {
 		j.cancel()
 		delete(a.jobs, key)
+		a.noteEnd(key, runCanceled, "The job was stopped.")
 	}
 }
 
 // scheduleLocked arms the timer of a job's next run.
 func (a *Agent) scheduleLocked(key jobKey, j *job, delay time.Duration) {
+	if key.kind == cleanupJob {
+		a.noteNext(key, a.in.Now().Add(delay))
+	}
 	j.cancel = a.clock.AfterFunc(delay, func() {
 		a.mu.Lock()
 		if !a.running || a.jobs[key] != j {
@@ -197,18 +251,15 @@ func (a *Agent) scheduleLocked(key jobKey, j *job, delay time.Duration) {
 }
 
 // runJob does a job's work once and arms its next run. A scan that fails is in
-// the views and leaves the log where it is, so that the next one tries again;
-// so does a cleanup the next night.
+// the views and leaves the log where it is, so that the next one tries again; so
+// does a cleanup the next night.
 func (a *Agent) runJob(ctx context.Context, key jobKey, j *job) {
-	next := time.Duration(j.settings.pollingInterval) * time.Second
-	goOn := true
-	switch key.kind {
-	case captureJob:
-		_ = a.scanner(key.database).run(ctx, int(j.settings.maxTrans), int(j.settings.maxScans))
-		goOn = j.settings.continuous
-	case cleanupJob:
-		_ = a.cleanupByRetention(ctx, key.database, j.settings)
-		next = untilCleanup(a.in.Now())
+	var next time.Duration
+	var goOn bool
+	if key.kind == captureJob {
+		next, goOn = a.runCapture(ctx, key, j)
+	} else {
+		next, goOn = a.runCleanup(ctx, key, j), true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,14 +273,78 @@ func (a *Agent) runJob(ctx context.Context, key jobKey, j *job) {
 	a.scheduleLocked(key, j, next)
 }
 
-// untilCleanup is the time to the next 2 a.m. of the server, when the cleanup
-// job runs (MS docs: Administer and monitor change data capture).
-func untilCleanup(now time.Time) time.Duration {
-	next := time.Date(now.Year(), now.Month(), now.Day(), 2, 0, 0, 0, now.Location())
-	if !next.After(now) {
-		next = next.AddDate(0, 0, 1)
+// runCapture is one round of the capture job. It says when the next is due, if
+// there is one.
+func (a *Agent) runCapture(ctx context.Context, key jobKey, j *job) (next time.Duration, goOn bool) {
+	err := a.scanner(key.database).runJob(ctx, int(j.settings.maxTrans), int(j.settings.maxScans))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		j.retries++
+		if j.retries > retryAttempts && !a.in.IsAzure() {
+			a.noteEnd(key, runFailed, err.Error())
+			return 0, false
+		}
+		return retryInterval, true
 	}
-	return next.Sub(now)
+	j.retries = 0
+	switch {
+	case a.in.IsAzure():
+		return azureCapture, true
+	case !j.settings.continuous:
+		a.noteEnd(key, runSucceeded, "The job succeeded.")
+		return 0, false
+	}
+	return max(time.Duration(j.settings.pollingInterval)*time.Second, shortestPoll), true
+}
+
+// runCleanup is one run of the cleanup job. It says when the next is due.
+func (a *Agent) runCleanup(ctx context.Context, key jobKey, j *job) time.Duration {
+	a.mu.Lock()
+	a.noteStart(key)
+	a.mu.Unlock()
+	err := a.cleanupByRetention(ctx, key.database, j.settings)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.noteEnd(key, runFailed, err.Error())
+	} else {
+		a.noteEnd(key, runSucceeded, "The job succeeded.")
+	}
+	return a.untilCleanup()
+}
+
+// untilCleanup is the time to the cleanup job's next run.
+func (a *Agent) untilCleanup() time.Duration {
+	now := a.in.Now()
+	if a.in.IsAzure() {
+		return azureCleanup
+	}
+	return nextCleanup(now).Sub(now)
+}
+
+// nextCleanup is the next 2 a.m. of the server's clock on the wall, when the
+// cleanup job runs (MS docs: Administer and monitor change data capture). On the
+// day that has no such hour it is the moment the clock goes forward.
+func nextCleanup(now time.Time) time.Time {
+	for day := 0; ; day++ {
+		at := cleanupOn(now.AddDate(0, 0, day))
+		if at.After(now) {
+			return at
+		}
+	}
+}
+
+func cleanupOn(day time.Time) time.Time {
+	at := time.Date(day.Year(), day.Month(), day.Day(), 2, 0, 0, 0, day.Location())
+	if at.Hour() == 2 {
+		return at
+	}
+	at = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, day.Location())
+	for at.Hour() < 2 {
+		at = at.Add(time.Minute)
+	}
+	return at
 }
 
 // jobName is a job's name in SQL Server Agent.

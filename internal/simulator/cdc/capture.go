@@ -18,46 +18,83 @@ type scanner struct {
 	mu       sync.Mutex
 	lastIdle time.Time // of the newest mapping row, zero when not known yet
 
+	// manual is the session that runs sys.sp_cdc_scan, 0 for none. It has the
+	// agent's lock.
+	manual int
+
 	// sessions has its own lock, for the views.
 	sessions sessionHistory
 }
 
+// runJob is a round of the capture job, which fails while a session of its own
+// reads the log.
+func (c *scanner) runJob(ctx context.Context, maxTrans, maxScans int) error {
+	c.agent.mu.Lock()
+	manual := c.manual
+	c.agent.mu.Unlock()
+	if manual == 0 {
+		return c.run(ctx, maxTrans, maxScans)
+	}
+	now := c.agent.in.Now()
+	err := errScannerRunning(manual)
+	c.sessions.end(&logSession{start: now}, now, err)
+	return err
+}
+
+// claim makes a session the only scanner until release; it answers the session
+// that is it already, 0 for none.
+func (c *scanner) claim(spid int) (other int) {
+	c.agent.mu.Lock()
+	defer c.agent.mu.Unlock()
+	if c.manual != 0 {
+		return c.manual
+	}
+	c.manual = spid
+	return 0
+}
+
+func (c *scanner) release() {
+	c.agent.mu.Lock()
+	defer c.agent.mu.Unlock()
+	c.manual = 0
+}
+
 // run scans up to maxScans times maxTrans transactions, or until the log is
-// empty, as one session of the history.
+// empty. Each scan is a session of the history, the last one that finds nothing
+// included.
 func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	db := c.agent.in.DatabaseByID(c.database)
-	if db == nil || !db.Options().CDCEnabled {
-		return nil
-	}
-	session := &logSession{start: c.agent.in.Now(), startLSN: db.Storage().LastCommitLSN()}
-	err := c.scans(ctx, db, maxTrans, maxScans, session)
-	c.sessions.end(session, c.agent.in.Now(), err)
-	if err != nil {
-		return fmt.Errorf("capturing database %q: %w", db.Name(), err)
-	}
-	return nil
-}
-
-func (c *scanner) scans(ctx context.Context, db *engine.Database, maxTrans, maxScans int, session *logSession) error {
 	for range maxScans {
-		n, err := c.once(ctx, db, maxTrans, session)
-		if err != nil || n < int64(maxTrans) {
-			return err
+		db := c.agent.in.DatabaseByID(c.database)
+		if db == nil || !db.Options().CDCEnabled {
+			return nil
+		}
+		session := &logSession{start: c.agent.in.Now()}
+		err := c.agent.scanFault(db.Name())
+		if err == nil {
+			err = c.once(ctx, db, maxTrans, session)
+		}
+		c.sessions.end(session, c.agent.in.Now(), err)
+		if err != nil {
+			return fmt.Errorf("capturing database %q: %w", db.Name(), err)
+		}
+		if session.transactions == 0 {
+			return nil
 		}
 	}
 	return nil
 }
 
 // once is one scan in one transaction.
-func (c *scanner) once(ctx context.Context, db *engine.Database, maxTrans int, session *logSession) (int64, error) {
+func (c *scanner) once(ctx context.Context, db *engine.Database, maxTrans int, session *logSession) error {
 	store := db.Storage()
 	after := capturedUpTo(store)
 	transactions := store.ReadLog(after, maxTrans)
 	if len(transactions) == 0 {
-		return 0, c.idle(ctx, db, after)
+		return c.idle(ctx, db, after)
 	}
+	session.startLSN = transactions[0].BeginLSN
 	var s *scan
 	err := c.agent.in.SystemContext(ctx, db.Name(), func(x *engine.Exec) (err error) {
 		if s, err = newScan(x); err != nil {
@@ -66,13 +103,13 @@ func (c *scanner) once(ctx context.Context, db *engine.Database, maxTrans int, s
 		return s.capture(transactions)
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	session.add(s)
 	if s.commands > 0 {
 		c.lastIdle = transactions[len(transactions)-1].CommitTime
 	}
-	return s.transactions, store.TruncateLog(transactions[len(transactions)-1].CommitLSN)
+	return store.TruncateLog(transactions[len(transactions)-1].CommitLSN)
 }
 
 // idle adds a mapping row of its own when nothing was captured for long, so

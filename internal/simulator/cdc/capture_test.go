@@ -172,6 +172,7 @@ func TestFunctions_LSNs(t *testing.T) {
 
 func TestRangeFunctions(t *testing.T) {
 	s := start(t)
+	s.exec("EXEC sp_configure 'clr enabled', 1; RECONFIGURE")
 	s.exec("CREATE TABLE t (id int PRIMARY KEY, v int)")
 	s.track("t")
 	s.exec("INSERT t VALUES (1, 1), (2, 1), (3, 1)")

@@ -28,6 +28,9 @@ func canSelect(x *engine.Exec, table int64, columns []int) bool {
 		return false
 	}
 	for _, id := range columns {
+		if t.ColumnByID(id) == nil {
+			continue // dropped since
+		}
 		if !x.HasColumnPermission(x.Database(), t.Object, "SELECT", id) {
 			return false
 		}

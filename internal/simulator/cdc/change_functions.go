@@ -87,9 +87,19 @@ func describe(columns []*engine.TableColumn) []engine.Column {
 
 func filterOption(v sqltypes.Value) string { return strings.ToLower(strings.TrimSpace(v.Str())) }
 
-// checkRange refuses what the real functions refuse with error 313: an unknown
-// option, NULL, an empty range, or one that leaves the instance's interval.
+// checkRange refuses what the real functions refuse: a reader outside the gating
+// role with error 313, one who may not read the source with 229 (MS docs:
+// cdc.fn_cdc_get_all_changes_<capture_instance>), and with 313 an unknown option,
+// NULL, an empty range, or one that leaves the instance's interval.
 func checkRange(x *engine.Exec, instance, kind string, args []sqltypes.Value, options ...string) error {
+	switch access, err := instanceAccess(x, instance); {
+	case err != nil:
+		return err
+	case access == outsideRole:
+		return errRange(kind)
+	case access == sourceDenied:
+		return errSourceDenied(kind, x.Database().Name())
+	}
 	if !containsFold(options, filterOption(args[2])) || args[0].IsNull() || args[1].IsNull() || args[0].Raw() > args[1].Raw() {
 		return errRange(kind)
 	}

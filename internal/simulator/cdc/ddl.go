@@ -83,16 +83,21 @@ WHERE t.source_object_id = @source AND c.column_id = @column`, arg("source", ev.
 	return nil
 }
 
-// refuseIndex refuses to drop the index that identifies rows of net changes.
+// refuseIndex refuses to change the index that identifies rows, whether or not
+// net changes are supported (MS docs: Enable and disable change data capture).
 func refuseIndex(x *engine.Exec, ev engine.DDLEvent) error {
-	list, err := rows(x, `SELECT index_name FROM cdc.change_tables WHERE source_object_id = @source AND supports_net_changes = 1`, arg("source", ev.Before.ID))
+	list, err := rows(x, `SELECT index_name FROM cdc.change_tables WHERE source_object_id = @source AND index_name IS NOT NULL`, arg("source", ev.Before.ID))
 	if err != nil {
 		return err
 	}
 	for _, r := range list {
-		if strings.EqualFold(r[0].Str(), ev.Index) {
-			return errIndexInUse(ev.Index, ev.Before.Name)
+		if !strings.EqualFold(r[0].Str(), ev.Index) {
+			continue
 		}
+		if ev.Before.Index(ev.Index).Constraint != "" {
+			return errConstraintInUse(ev.Index, ev.Before.Name)
+		}
+		return errIndexInUse(ev.Index, ev.Before.Name)
 	}
 	return nil
 }

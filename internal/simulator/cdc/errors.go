@@ -60,8 +60,9 @@ func errConstraintInUse(index, table string) *sqltypes.Error {
 	return raise(22979, "The unique index '%s' on table '%s' is used by Change Data Capture. The constraint using this index cannot be dropped or disabled.", index, table)
 }
 
-func errSourceDenied(database string) *sqltypes.Error {
-	return sqltypes.Errorf(229, 5, 14, "The SELECT permission was denied on the object 'fn_cdc_get_all_changes_...', database '%s', schema 'cdc'.", database)
+// errSourceDenied names the stub function of a kind, as the real server does.
+func errSourceDenied(kind, database string) *sqltypes.Error {
+	return sqltypes.Errorf(229, 5, 14, "The SELECT permission was denied on the object 'fn_cdc_get_%s_changes_...', database '%s', schema 'cdc'.", kind, database)
 }
 
 func errNotAnsi() *sqltypes.Error {
@@ -167,6 +168,11 @@ func errAlter(column, table, source string) *sqltypes.Error {
 	return raise(22976, "Could not alter column '%s' of change table '%s' in response to a data type change in the corresponding column of the source table '%s'. "+
 		"The Change Data Capture meta data for source table '%s' no longer accurately reflects the source table. "+
 		"Refer to previous errors in the current session to identify the cause and correct any associated problems.", column, table, source, source)
+}
+
+// errScanFailed follows the error that made a scan fail.
+func errScanFailed() *sqltypes.Error {
+	return raise(22859, "Log Scan process failed in processing log records. Refer to previous errors in the current session to identify the cause and correct any associated problems.")
 }
 
 func errBadMark(mark string) *sqltypes.Error {

@@ -21,7 +21,9 @@ func errJobType(jobType string) *sqltypes.Error {
 
 func errRetention() *sqltypes.Error {
 	return raise(22994, "The retention value specified for the Change Data Capture cleanup process must be greater than 0 and less than or equal to 52594800. "+
-		"When creating or modifying the cleanup job, specify a retention value (in minutes) that is within that range.")
+		"When creating or modifying the cleanup job, specify a retention value (in minutes) that is within that range. "+
+		"If this error is encountered when executing the sys.sp_cdc_cleanup_change_table stored procedure, "+
+		"reset the retention value associated with the job to a non-negative value less than 52594800 by using the sp_cdc_change_job stored procedure.")
 }
 
 func errRetentionOfCapture() *sqltypes.Error {
@@ -44,4 +46,36 @@ func errScanPolling() *sqltypes.Error {
 // taken in SQL Server Agent.
 func errJobExists(job string) *sqltypes.Error {
 	return raise(14261, "The specified @name ('%s') already exists.", job)
+}
+
+func errNoJobTable(database string) *sqltypes.Error {
+	return raise(22993, "The Change Data Capture job table containing job information for database '%s' cannot be found in the msdb system database. "+
+		"Run the stored procedure 'sys.sp_cdc_add_job' to create the appropriate CDC capture or cleanup job. The stored procedure will create the required job table.", database)
+}
+
+func errContinuous() *sqltypes.Error {
+	return raise(22998, "The value specified for the parameter @continuous must be 0 or 1.")
+}
+
+// errNotPublisher is sp_cdc_scan's own check of the caller.
+func errNotPublisher() *sqltypes.Error {
+	return raise(21050, "Only members of the sysadmin fixed server role or db_owner fixed database role can perform this operation. Contact an administrator with sufficient permissions to perform this operation.")
+}
+
+const agentDown = "SQLServerAgent is not currently running so it cannot be notified of this action."
+
+// The agent answers requests with one number.
+func errAgentDown() *sqltypes.Error { return raise(22022, agentDown) }
+
+func errJobRunning(job string) *sqltypes.Error {
+	return raise(22022, "SQLServerAgent Error: Request to run job %s (from User sa) refused because the job is already running from a request by User sa.", job)
+}
+
+func errJobIdle(job string) *sqltypes.Error {
+	return raise(22022, "SQLServerAgent Error: Request to stop job %s (from User sa) refused because the job is not currently running.", job)
+}
+
+func errCleanupFailed(database string) *sqltypes.Error {
+	return raise(22924, "Could not clean up change tables for database '%s'. A failure occurred when attempting to clean up the database change tables based upon the current retention time. "+
+		"Refer to previous errors in the current session to identify the cause and correct any associated problems.", database)
 }

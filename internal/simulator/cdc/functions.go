@@ -62,12 +62,12 @@ func minLSN(x *engine.Exec, args []sqltypes.Value) (sqltypes.Value, error) {
 	if args[0].IsNull() || !captures(x) {
 		return noLSN, nil
 	}
-	row, err := one(x, `SELECT start_lsn, source_object_id, role_name, object_id FROM cdc.change_tables WHERE capture_instance = @instance`, arg("instance", args[0].Str()))
-	if err != nil || row == nil {
+	access, err := instanceAccess(x, args[0].Str())
+	if err != nil || access != readable {
 		return noLSN, err
 	}
-	allowed, err := mayRead(x, row[1].Int64(), row[3].Int64(), row[2])
-	if err != nil || !allowed {
+	row, err := one(x, `SELECT start_lsn FROM cdc.change_tables WHERE capture_instance = @instance`, arg("instance", args[0].Str()))
+	if err != nil {
 		return noLSN, err
 	}
 	newest, err := maxLSN(x, nil)
@@ -78,26 +78,6 @@ func minLSN(x *engine.Exec, args []sqltypes.Value) (sqltypes.Value, error) {
 		return sqltypes.Null(), nil
 	}
 	return row[0], nil
-}
-
-// mayRead is the rule of the procedures and of fn_cdc_get_min_lsn: SELECT on
-// every captured column of the source, and membership in the gating role.
-func mayRead(x *engine.Exec, source, changeTable int64, role sqltypes.Value) (bool, error) {
-	if isOwner(x) {
-		return true, nil
-	}
-	if !role.IsNull() && !x.IsRoleMember(x.Database(), role.Str()) {
-		return false, nil
-	}
-	list, err := rows(x, `SELECT column_id FROM cdc.captured_columns WHERE object_id = @object`, arg("object", changeTable))
-	if err != nil {
-		return false, err
-	}
-	var ids []int
-	for _, r := range list {
-		ids = append(ids, int(r[0].Int64()))
-	}
-	return canSelect(x, source, ids), nil
 }
 
 // moveLSN adds to the LSN as one 80-bit number.
@@ -155,9 +135,15 @@ func mapTime(x *engine.Exec, relation timeRelation, at sqltypes.Value) (sqltypes
 	return row[0], nil
 }
 
+// columnOrdinal is sys.fn_cdc_get_column_ordinal, NULL for who may not read the
+// instance.
 func columnOrdinal(x *engine.Exec, args []sqltypes.Value) (sqltypes.Value, error) {
 	if args[0].IsNull() || args[1].IsNull() {
 		return sqltypes.Null(), nil
+	}
+	access, err := instanceAccess(x, args[0].Str())
+	if err != nil || access != readable {
+		return sqltypes.Null(), err
 	}
 	row, err := one(x, `SELECT c.column_ordinal FROM cdc.captured_columns AS c JOIN cdc.change_tables AS t ON t.object_id = c.object_id
 WHERE t.capture_instance = @instance AND c.column_name = @column`, arg("instance", args[0].Str()), arg("column", args[1].Str()))

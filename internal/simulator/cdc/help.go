@@ -63,11 +63,11 @@ FROM cdc.change_tables AS t `+where+`ORDER BY t.object_id`, parameters...)
 	}
 	var shown [][]sqltypes.Value
 	for _, r := range list {
-		allowed, err := mayRead(x, r[4].Int64(), r[3].Int64(), r[9])
+		access, err := accessTo(x, r[4].Int64(), r[3].Int64(), r[9])
 		if err != nil {
 			return err
 		}
-		if !allowed {
+		if access != readable {
 			continue
 		}
 		keys, err := nameList(x, "cdc.index_columns", "index_ordinal", r[3])
@@ -110,11 +110,11 @@ func readableInstance(x *engine.Exec, name sqltypes.Value) (int64, error) {
 	if row == nil {
 		return 0, errNoAccess()
 	}
-	allowed, err := mayRead(x, row[1].Int64(), row[0].Int64(), row[2])
+	access, err := accessTo(x, row[1].Int64(), row[0].Int64(), row[2])
 	if err != nil {
 		return 0, err
 	}
-	if !allowed {
+	if access != readable {
 		return 0, errNoAccess()
 	}
 	return row[0].Int64(), nil

@@ -2,15 +2,10 @@ package cdc
 
 import (
 	"strings"
-	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
-
-// jobSession is the session id that error 22903 names for the capture job,
-// whose sessions come and go with its scans here.
-const jobSession = 51
 
 func (a *Agent) registerJobProcedures() {
 	null, one, zero := sqltypes.Null(), sqltypes.IntOf(1), sqltypes.IntOf(0)
@@ -21,7 +16,7 @@ func (a *Agent) registerJobProcedures() {
 	}
 	settings := []engine.Param{
 		setting("@maxtrans", intType), setting("@maxscans", intType), setting("@continuous", bitType),
-		setting("@pollinginterval", bigintType), setting("@retention", bigintType),
+		setting("@pollinginterval", bigintType), setting("@retention", bigintType), setting("@threshold", bigintType),
 	}
 	register := func(name string, run func(x *engine.Exec, args []sqltypes.Value) error, params ...engine.Param) {
 		a.in.RegisterProcedure("sys", name, engine.Procedure{Params: params, Run: func(x *engine.Exec, args []sqltypes.Value) (int32, error) {
@@ -36,18 +31,12 @@ func (a *Agent) registerJobProcedures() {
 	}
 	required := engine.Param{Name: "@job_type", Type: sqltypes.NVarCharOf(20)}
 	add := append([]engine.Param{required, {Name: "@start_job", Type: bitType, Default: &one}}, settings...)
-	add = append(add, engine.Param{Name: "@check_for_logreader", Type: bitType, Default: &zero}, setting("@threshold", bigintType))
-	register("sp_cdc_add_job", a.addJob, add...)
-	register("sp_cdc_change_job", a.changeJob, append(append([]engine.Param{kind}, settings...), setting("@threshold", bigintType))...)
+	register("sp_cdc_add_job", a.addJob, append(add, engine.Param{Name: "@check_for_logreader", Type: bitType, Default: &zero})...)
+	register("sp_cdc_change_job", a.changeJob, append([]engine.Param{kind}, settings...)...)
 	register("sp_cdc_drop_job", a.dropJob, required)
 	register("sp_cdc_start_job", a.startJobProcedure, kind)
 	register("sp_cdc_stop_job", a.stopJob, kind)
 	register("sp_cdc_help_jobs", helpJobs)
-	transactions, scans := sqltypes.IntOf(500), sqltypes.IntOf(10)
-	register("sp_cdc_scan", a.scanNow,
-		engine.Param{Name: "@maxtrans", Type: intType, Default: &transactions}, engine.Param{Name: "@maxscans", Type: intType, Default: &scans},
-		engine.Param{Name: "@continuous", Type: tinyintType, Default: &zero}, engine.Param{Name: "@pollinginterval", Type: bigintType, Default: &zero},
-		engine.Param{Name: "@is_from_job", Type: intType, Default: &zero})
 }
 
 // jobKind checks @job_type.
@@ -71,7 +60,7 @@ func (s *jobSettings) override(kind string, args []sqltypes.Value) error {
 		}
 		return false
 	}
-	if kind == captureJob && given(args[4]) {
+	if kind == captureJob && given(args[4], args[5]) {
 		return errRetentionOfCapture()
 	}
 	if kind == cleanupJob && given(args[0], args[1], args[2], args[3]) {
@@ -91,6 +80,9 @@ func (s *jobSettings) override(kind string, args []sqltypes.Value) error {
 
 // addJob is sys.sp_cdc_add_job (MS docs).
 func (a *Agent) addJob(x *engine.Exec, args []sqltypes.Value) error {
+	if err := requireEdition(x); err != nil {
+		return err
+	}
 	kind, err := jobKind(args[0])
 	if err != nil {
 		return err
@@ -102,8 +94,8 @@ func (a *Agent) addJob(x *engine.Exec, args []sqltypes.Value) error {
 	if have != nil {
 		return errJobExists(jobName(x.Database(), kind))
 	}
-	settings := defaultsOf(kind)
-	if err := settings.override(kind, append(args[2:7:7], args[8])); err != nil {
+	settings := defaultsOf(a.in, kind)
+	if err := settings.override(kind, args[2:8]); err != nil {
 		return err
 	}
 	if err := insertJob(x, kind, settings); err != nil {
@@ -132,6 +124,9 @@ func existingJob(x *engine.Exec, jobType sqltypes.Value) (string, *jobSettings, 
 	if err != nil {
 		return "", nil, err
 	}
+	if _, _, ok := jobsAt(x); !ok {
+		return "", nil, errNoJobTable(x.Database().Name())
+	}
 	settings, err := readJob(x, kind)
 	if err != nil {
 		return "", nil, err
@@ -152,23 +147,44 @@ func (a *Agent) dropJob(x *engine.Exec, args []sqltypes.Value) error {
 	return deleteJob(x, kind)
 }
 
-// startJobProcedure is sys.sp_cdc_start_job. Starting the cleanup job runs it
-// at once.
+// startJobProcedure is sys.sp_cdc_start_job.
 func (a *Agent) startJobProcedure(x *engine.Exec, args []sqltypes.Value) error {
 	kind, settings, err := existingJob(x, args[0])
 	if err != nil {
 		return err
 	}
-	key := jobKey{x.Database().ID(), kind}
-	if kind == cleanupJob && a.isRunning() {
-		if err := a.cleanupByRetention(x.Context(), key.database, *settings); err != nil {
+	return a.requestStart(x, x.Database(), kind, *settings)
+}
+
+// requestStart starts a job that stands still. Starting the cleanup job runs it at
+// once.
+func (a *Agent) requestStart(x *engine.Exec, db *engine.Database, kind string, settings jobSettings) error {
+	key := jobKey{db.ID(), kind}
+	switch {
+	case a.in.IsAzure():
+		return a.runNow(x, key, settings)
+	case !a.isRunning():
+		return errAgentDown()
+	case kind == cleanupJob:
+		if err := a.runNow(x, key, settings); err != nil {
 			return err
 		}
+	case a.isStarted(key):
+		return errJobRunning(jobName(db, kind))
+	default:
+		a.start(key, settings)
 	}
-	if a.isStarted(key) && kind == captureJob {
-		return sqltypes.Errorf(22022, 1, 16, "SQLServerAgent Error: Request to run job %s (from User %s) refused because the job is already running from a request by User sa.", jobName(x.Database(), kind), "sa")
+	return x.Print("Job '" + jobName(db, kind) + "' started successfully.")
+}
+
+// runNow runs a job once, in the statement that asks for it.
+func (a *Agent) runNow(x *engine.Exec, key jobKey, settings jobSettings) error {
+	j := &job{settings: settings}
+	if key.kind == captureJob {
+		return a.scanner(key.database).runJob(x.Context(), int(settings.maxTrans), int(settings.maxScans))
 	}
-	return a.startJob(x, kind, *settings)
+	a.runCleanup(x.Context(), key, j)
+	return nil
 }
 
 // stopJob is sys.sp_cdc_stop_job.
@@ -177,17 +193,28 @@ func (a *Agent) stopJob(x *engine.Exec, args []sqltypes.Value) error {
 	if err != nil {
 		return err
 	}
-	key := jobKey{x.Database().ID(), kind}
+	return a.requestStop(x, x.Database(), kind)
+}
+
+// requestStop stops a job that is at work.
+func (a *Agent) requestStop(x *engine.Exec, db *engine.Database, kind string) error {
+	key := jobKey{db.ID(), kind}
+	switch {
+	case !a.in.IsAzure() && !a.isRunning():
+		return errAgentDown()
+	case !a.isStarted(key) || kind == cleanupJob:
+		return errJobIdle(jobName(db, kind))
+	}
 	a.stop(key)
-	return x.Print("Job '" + jobName(x.Database(), kind) + "' stopped successfully.")
+	return x.Print("Job '" + jobName(db, kind) + "' stopped successfully.")
 }
 
 // helpJobs is sys.sp_cdc_help_jobs.
 func helpJobs(x *engine.Exec, _ []sqltypes.Value) error {
 	var list [][]sqltypes.Value
-	if m := msdb(x); tableNamed(m, "dbo", "cdc_jobs") != nil {
+	if y, table, ok := jobsAt(x); ok {
 		var err error
-		list, err = rows(m, "SELECT job_id, job_type, "+jobColumns+" FROM dbo.cdc_jobs WHERE database_id = @db ORDER BY job_type", arg("db", x.Database().ID()))
+		list, err = rows(y, "SELECT job_id, job_type, "+jobSettingColumns+" FROM "+table+" WHERE database_id = @db ORDER BY job_type", arg("db", x.Database().ID()))
 		if err != nil {
 			return err
 		}
@@ -200,45 +227,4 @@ func helpJobs(x *engine.Exec, _ []sqltypes.Value) error {
 
 func column(name string, t sqltypes.Type) engine.Column {
 	return engine.Column{Name: name, Type: t, Nullable: true}
-}
-
-// scanNow is sys.sp_cdc_scan: it works without the agent, but not beside the
-// capture job. A continuous scan goes on until its session ends.
-func (a *Agent) scanNow(x *engine.Exec, args []sqltypes.Value) error {
-	maxTrans, maxScans, continuous, polling := args[0].Int64(), args[1].Int64(), args[2].Bool(), args[3].Int64()
-	switch {
-	case maxTrans < 1:
-		return errMaxTrans()
-	case maxScans < 1:
-		return errMaxScans()
-	case polling < 0 || polling > 86399:
-		return errPollingInterval()
-	case !continuous && polling > 0:
-		return errScanPolling()
-	}
-	database := x.Database().ID()
-	if a.isStarted(jobKey{database, captureJob}) {
-		return errScannerRunning(jobSession)
-	}
-	for {
-		if err := a.scanner(database).run(x.Context(), int(maxTrans), int(maxScans)); err != nil || !continuous {
-			return err
-		}
-		if err := a.wait(x, time.Duration(polling)*time.Second); err != nil {
-			return err
-		}
-	}
-}
-
-// wait lets time pass, or the statement end.
-func (a *Agent) wait(x *engine.Exec, d time.Duration) error {
-	passed := make(chan struct{})
-	cancel := a.clock.AfterFunc(d, func() { close(passed) })
-	defer cancel()
-	select {
-	case <-passed:
-		return nil
-	case <-x.Context().Done():
-		return x.Context().Err()
-	}
 }

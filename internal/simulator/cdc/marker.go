@@ -102,7 +102,11 @@ func (s *scan) dropColumn(in *instance, id int) error {
 func (s *scan) alterColumn(in *instance, c *captured, change columnChange) error {
 	table := "cdc." + quote(changeTableName(in.name))
 	if err := run(s.x, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s %s NULL", table, quote(c.name), change.Type)); err != nil {
-		return err
+		source := ""
+		if t := tableByID(s.x, in.source); t != nil {
+			source = t.Name
+		}
+		return fmt.Errorf("%w: %w", err, errAlter(c.name, changeTableName(in.name), source))
 	}
 	altered := tableByID(s.x, in.table)
 	c.image = imageOf(altered.Column(c.name).Type, c.image == never)

@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
@@ -22,7 +23,8 @@ func netChangesFunction(db *engine.Database, instance string) (*engine.TableFunc
 	if index == nil { // the instance does not support net changes
 		return nil, false
 	}
-	n := netChanges{table: table}
+	_, off := db.Storage().Meta(maskKey + fmt.Sprint(table.ID))
+	n := netChanges{table: table, masked: !off}
 	for _, k := range index.Keys[:len(index.Keys)-4] {
 		n.keys = append(n.keys, table.ColumnByID(k.ColumnID))
 	}
@@ -41,7 +43,10 @@ func netChangesFunction(db *engine.Database, instance string) (*engine.TableFunc
 
 // netChanges folds the changes of each key into one.
 type netChanges struct {
-	table       *engine.Table
+	table *engine.Table
+	// masked is false when the server had the CLR off as the function was made:
+	// update masks are NULL then.
+	masked      bool
 	keys, shown []*engine.TableColumn
 }
 
@@ -102,7 +107,7 @@ func (n *netChanges) fold(changes []storage.Row, option string) []sqltypes.Value
 		out[i] = last[c.ID-1]
 	}
 	out[1], out[2] = sqltypes.IntOf(op), sqltypes.Null()
-	if option == "all with mask" && op == opUpdateAfter {
+	if n.masked && option == "all with mask" && op == opUpdateAfter {
 		out[2] = joinMasks(changes)
 	}
 	return out

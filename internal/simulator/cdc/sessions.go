@@ -34,6 +34,7 @@ type logSession struct {
 	firstCDC, lastCDC       storage.LSN
 	lastCDCTime             time.Time
 	emptyScans, failed      int64
+	errors                  int64
 }
 
 // scanError is one row of sys.dm_cdc_errors.
@@ -41,7 +42,21 @@ type scanError struct {
 	session int64
 	at      time.Time
 	err     *sqltypes.Error
+	where   scanPlace
 }
+
+// scanPlace says how far a scan had come when it failed: the transaction's commit
+// and begin, and the change.
+type scanPlace struct{ commit, begin, sequence storage.LSN }
+
+// scanFailure is an error with its place.
+type scanFailure struct {
+	scanPlace
+	err error
+}
+
+func (f *scanFailure) Error() string { return f.err.Error() }
+func (f *scanFailure) Unwrap() error { return f.err }
 
 // add counts a scan that found transactions.
 func (s *logSession) add(found *scan) {
@@ -62,6 +77,8 @@ func (h *sessionHistory) end(s *logSession, now time.Time, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.end = now
+	list := serverErrors(err)
+	s.errors = int64(len(list))
 	switch {
 	case err != nil:
 		s.failed = 1
@@ -80,8 +97,12 @@ func (h *sessionHistory) end(s *logSession, now time.Time, err error) {
 	if len(h.sessions) > keptSessions {
 		h.sessions = h.sessions[1:]
 	}
-	if err != nil {
-		h.fail(scanError{session: s.id, at: now, err: serverError(err)})
+	var where scanPlace
+	if f, ok := errors.AsType[*scanFailure](err); ok {
+		where = f.scanPlace
+	}
+	for _, e := range list {
+		h.fail(scanError{session: s.id, at: now, err: e, where: where})
 	}
 }
 
@@ -105,6 +126,7 @@ func (h *sessionHistory) sum(s *logSession) {
 	t.commands += s.commands
 	t.emptyScans += s.emptyScans
 	t.failed += s.failed
+	t.errors += s.errors
 	if t.firstCDC.IsZero() {
 		t.firstCDC = s.firstCDC
 	}
@@ -113,20 +135,41 @@ func (h *sessionHistory) sum(s *logSession) {
 	}
 }
 
+// fail files an error and forgets those of sessions that are no longer kept.
 func (h *sessionHistory) fail(e scanError) {
 	h.failures = append(h.failures, e)
-	if len(h.failures) > keptSessions {
+	for len(h.failures) > 0 && h.failures[0].session <= h.next-keptSessions {
 		h.failures = h.failures[1:]
 	}
 }
 
-// serverError is the error as the server reports it.
-func serverError(err error) *sqltypes.Error {
-	var e *sqltypes.Error
-	if errors.As(err, &e) {
-		return e
+// serverErrors are the errors as the server reports them: what went wrong, then
+// that the scan failed.
+func serverErrors(err error) []*sqltypes.Error {
+	if err == nil {
+		return nil
 	}
-	return raise(22859, "Log Scan process failed in processing log records. Refer to previous errors in the current session to identify the cause and correct any associated problems.")
+	var list []*sqltypes.Error
+	collectErrors(err, &list)
+	if len(list) == 1 && list[0].Number == 22903 {
+		return list
+	}
+	return append(list, errScanFailed())
+}
+
+// collectErrors gathers the server errors in a tree of wrapped ones.
+func collectErrors(err error, list *[]*sqltypes.Error) {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case nil:
+	case *sqltypes.Error:
+		*list = append(*list, e)
+	case interface{ Unwrap() error }:
+		collectErrors(e.Unwrap(), list)
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			collectErrors(inner, list)
+		}
+	}
 }
 
 // snapshot copies what the views show.

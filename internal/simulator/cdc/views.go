@@ -44,7 +44,7 @@ func (a *Agent) registerViews() {
 // logScanSessions is sys.dm_cdc_log_scan_sessions: the aggregate row, then the
 // last sessions.
 func (a *Agent) logScanSessions(x *engine.Exec, db *engine.Database, emit func([]sqltypes.Value) error) error {
-	if !db.Options().CDCEnabled {
+	if !db.Options().CDCEnabled || x.Session().IsSecondary() { // a secondary scans no log
 		return nil
 	}
 	total, sessions, _ := a.scanner(db.ID()).sessions.snapshot()
@@ -81,7 +81,7 @@ func sessionRow(x *engine.Exec, s *logSession, phase string) []sqltypes.Value {
 	}
 	last := sqltypes.StringOf(s.lastCDC.String())
 	return []sqltypes.Value{
-		sqltypes.IntOf(s.id), startTime, endTime, sqltypes.IntOf(int64(s.end.Sub(s.start).Seconds())), sqltypes.StringOf(phase), sqltypes.IntOf(s.failed),
+		sqltypes.IntOf(s.id), startTime, endTime, sqltypes.IntOf(int64(s.end.Sub(s.start).Seconds())), sqltypes.StringOf(phase), sqltypes.IntOf(s.errors),
 		startLSN, last, last, sqltypes.IntOf(s.transactions), last, lastTime, sqltypes.IntOf(s.records), sqltypes.IntOf(s.schemaChanges),
 		sqltypes.IntOf(s.commands), sqltypes.StringOf(s.firstCDC.String()), last, lastTime, latency, sqltypes.IntOf(s.emptyScans), sqltypes.IntOf(s.failed),
 	}
@@ -92,13 +92,17 @@ func (a *Agent) scanErrors(x *engine.Exec, db *engine.Database, emit func([]sqlt
 	if !db.Options().CDCEnabled {
 		return nil
 	}
+	if x.Session().IsSecondary() {
+		return nil
+	}
 	const populating = 7 // the phase in which change tables are written
-	none := sqltypes.StringOf(storage.LSN{}.String())
+	lsn := func(l storage.LSN) sqltypes.Value { return sqltypes.StringOf(l.String()) }
 	_, _, failures := a.scanner(db.ID()).sessions.snapshot()
 	for _, f := range failures {
 		err := emit([]sqltypes.Value{
 			sqltypes.IntOf(f.session), sqltypes.IntOf(populating), localTime(f.at, x.Location()), sqltypes.IntOf(int64(f.err.Number)),
-			sqltypes.IntOf(int64(f.err.Class)), sqltypes.IntOf(int64(f.err.State)), sqltypes.StringOf(f.err.Message), none, none, none,
+			sqltypes.IntOf(int64(f.err.Class)), sqltypes.IntOf(int64(f.err.State)), sqltypes.StringOf(f.err.Message),
+			lsn(f.where.commit), lsn(f.where.begin), lsn(f.where.sequence),
 		})
 		if err != nil {
 			return err
