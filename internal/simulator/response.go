@@ -212,12 +212,10 @@ func (r *response) end() error {
 	return r.finish()
 }
 
-// endAttention completes the response of an interrupted request, or of an
-// attention that found nothing to interrupt.
-func (r *response) endAttention() error {
-	if err := r.releaseHeld(); err != nil {
-		return err
-	}
+// acknowledgeAttention answers an attention, in a message of its own behind the
+// response of the request that it interrupted: mssql-jdbc reads one message
+// more once it has sent an attention (TDSCommand.onResponseEOM).
+func (r *response) acknowledgeAttention() error {
 	r.held = tds.DoneToken{Kind: tds.Done, Status: tds.DoneAttention}
 	r.buf = tds.AppendDone(r.buf[:0], r.take(false))
 	return r.finish()
