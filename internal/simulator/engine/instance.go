@@ -43,6 +43,21 @@ type Login struct {
 	// Replica is the replica that the client has connected to, nil for the
 	// instance itself.
 	Replica *Replica
+	// Connection is how the client is connected, for sys.dm_exec_connections.
+	Connection ConnectionInfo
+}
+
+// ConnectionInfo describes a client's connection. The zero value is that of a
+// session without one.
+type ConnectionInfo struct {
+	Encrypted bool
+	// Protocol is the TDS version as LOGIN7 carries it, 0x74000004 for 7.4.
+	Protocol uint32
+	// PacketSize is in bytes.
+	PacketSize int
+	// ClientAddress and ClientPort are empty for a connection that is not of TCP.
+	ClientAddress string
+	ClientPort    int
 }
 
 // Instance is one SQL Server: its databases, logins and sessions.

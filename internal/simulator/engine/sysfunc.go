@@ -94,7 +94,10 @@ func init() {
 		"ERROR_MESSAGE":          {0, 0, nil, typeText, caughtError(func(e *sqltypes.Error) value { return text(e.Message) })},
 		"ERROR_PROCEDURE":        {0, 0, nil, typeSysname, caughtError(func(e *sqltypes.Error) value { return textOrNull(e.Procedure) })},
 		"APPLOCK_MODE":           {3, 3, params(typeText, typeText, typeText), sqltypes.NVarCharOf(32), applockMode},
-		"TRIGGER_NESTLEVEL":      {0, 3, params(typeInt), typeInt, func(*Exec, []value) (value, error) { return integer(0), nil }},
+		"APPLOCK_TEST":           {4, 4, params(typeText, typeText, typeText, typeText), typeSmallInt, applockTest},
+		"CURSOR_STATUS":          {2, 2, params(typeText, typeText), typeSmallInt, cursorStatus},
+		"TRIGGER_NESTLEVEL":      {0, 3, params(typeInt), typeInt, func(x *Exec, _ []value) (value, error) { return integer(int64(len(x.s.firing))), nil }},
+		"COLUMNS_UPDATED":        {0, 0, nil, sqltypes.VarBinaryOf(128), columnsUpdated},
 		"FORMATMESSAGE":          {1, 21, params(typeText), typeText, func(x *Exec, a []value) (value, error) { return text(formatMessage(a[0].Str(), a[1:])), nil }},
 	}
 }
@@ -183,7 +186,7 @@ var globalVariables = map[string]globalVariable{
 	"@@ROWCOUNT":         {typeInt, func(x *Exec) value { return integer(x.s.rowCount) }},
 	"@@ERROR":            {typeInt, func(x *Exec) value { return integer(int64(x.s.lastError)) }},
 	"@@IDENTITY":         {sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, func(x *Exec) value { return numeric(x.s.identity) }},
-	"@@SERVERNAME":       {typeSysname, func(x *Exec) value { return text(x.in.opts.ServerName) }},
+	"@@SERVERNAME":       {typeSysname, func(x *Exec) value { return text(x.serverName()) }},
 	"@@SERVICENAME":      {typeSysname, func(*Exec) value { return text("MSSQLSERVER") }},
 	"@@NESTLEVEL":        {typeInt, func(x *Exec) value { return integer(int64(x.s.nestLevel)) }},
 	"@@LOCK_TIMEOUT":     {typeInt, func(x *Exec) value { return integer(x.s.lockTimeoutMS) }},
@@ -196,29 +199,20 @@ var globalVariables = map[string]globalVariable{
 	"@@OPTIONS":          {typeInt, func(*Exec) value { return integer(5496) }},
 	"@@PROCID":           {typeInt, func(*Exec) value { return integer(0) }},
 	"@@FETCH_STATUS":     {typeInt, func(x *Exec) value { return integer(x.s.fetchStatus) }},
-	"@@CURSOR_ROWS":      {typeInt, func(*Exec) value { return integer(0) }},
+	"@@CURSOR_ROWS":      {typeInt, func(x *Exec) value { return integer(x.s.cursorRows) }},
 	"@@TEXTSIZE":         {typeInt, func(x *Exec) value { return integer(x.s.textSize) }},
 	"@@DBTS":             {sqltypes.VarBinaryOf(8), func(x *Exec) value { return rowVersionBytes(2000 + x.db.store.Counter("rowversion")) }},
 	"@@CPU_BUSY":         {typeInt, func(*Exec) value { return integer(0) }},
 	"@@REMSERVER":        {typeSysname, func(*Exec) value { return value{} }},
 }
 
-// versionText is @@VERSION.
-func (in *Instance) versionText() string {
-	if in.editionNumber() == 5 {
-		return "Microsoft SQL Azure (RTM) - 12.0.2000.8 \n\tSimulator, not a product of Microsoft\n"
-	}
-	year := map[int]string{11: "2012", 12: "2014", 13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025"}[in.MajorVersion()]
-	return "Microsoft SQL Server " + year + " (RTM) - " + in.opts.Version + " (X64) \n\tSimulator, not a product of Microsoft\n\t" + in.opts.Edition + " on Linux\n"
-}
-
 func serverProperty(x *Exec, a []value) (value, error) {
 	variant := func(s string) value { return sqltypes.VariantOf(text(s), typeSysname) }
 	number := func(n int64) value { return sqltypes.VariantOf(integer(n), typeInt) }
-	parts := strings.Split(x.in.opts.Version, ".")
+	parts := strings.Split(x.in.Version(), ".")
 	switch strings.ToUpper(a[0].Str()) {
 	case "PRODUCTVERSION":
-		return variant(x.in.opts.Version), nil
+		return variant(x.in.Version()), nil
 	case "PRODUCTMAJORVERSION":
 		return variant(parts[0]), nil
 	case "PRODUCTMINORVERSION":
@@ -228,16 +222,13 @@ func serverProperty(x *Exec, a []value) (value, error) {
 	case "PRODUCTLEVEL":
 		return variant("RTM"), nil
 	case "EDITION":
-		if x.in.editionNumber() == 5 {
-			return variant("SQL Azure"), nil
-		}
-		return variant(x.in.opts.Edition), nil
+		return variant(x.in.editionName()), nil
 	case "ENGINEEDITION":
-		return number(x.in.editionNumber()), nil
+		return number(x.in.EngineEdition()), nil
 	case "SERVERNAME", "MACHINENAME", "COMPUTERNAMEPHYSICALNETBIOS":
-		return variant(x.in.opts.ServerName), nil
+		return variant(x.serverName()), nil
 	case "COLLATION":
-		return variant("SQL_Latin1_General_CP1_CI_AS"), nil
+		return variant(x.in.opts.Collation), nil
 	case "ISCLUSTERED", "ISHADRENABLED", "ISFULLTEXTINSTALLED", "ISLOCALDB", "ISXTPSUPPORTED", "ISPOLYBASEINSTALLED", "ISSINGLEUSER", "FILESTREAMCONFIGUREDLEVEL", "ISINTEGRATEDSECURITYONLY":
 		return number(0), nil
 	case "LCID":

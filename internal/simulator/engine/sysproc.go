@@ -19,31 +19,8 @@ func (in *Instance) registerSystemObjects() {
 	in.registerSystemViews()
 	in.registerSynonymView()
 	in.registerSequenceView()
-	in.RegisterProcedure("sys", "sp_getapplock", Procedure{
-		Params: []Param{
-			{Name: "@Resource", Type: sqltypes.NVarCharOf(255)},
-			{Name: "@LockMode", Type: sqltypes.VarCharOf(32)},
-			optional(Param{Name: "@LockOwner", Type: sqltypes.VarCharOf(32)}, text("Transaction")),
-			optional(Param{Name: "@LockTimeout", Type: typeInt}, value{}),
-			optional(sysname("@DbPrincipal"), value{}),
-		},
-		Run: func(x *Exec, a []value) (int32, error) {
-			timeout := x.s.lockTimeoutMS
-			if !a[3].IsNull() {
-				timeout = a[3].Int64()
-			}
-			return x.getAppLock(a[0].Str(), a[1].Str(), fold(a[2].Str()), timeout), nil
-		},
-	})
-	in.RegisterProcedure("sys", "sp_releaseapplock", Procedure{
-		Params: []Param{{Name: "@Resource", Type: sqltypes.NVarCharOf(255)}, optional(Param{Name: "@LockOwner", Type: sqltypes.VarCharOf(32)}, text("Transaction")), optional(sysname("@DbPrincipal"), value{})},
-		Run: func(x *Exec, a []value) (int32, error) {
-			if !x.in.releaseAppLock(x.db.Name()+"/"+a[0].Str(), x.s) {
-				return -999, raise(1223, "Cannot release the application lock (Database Principal: 'public', Resource: '%s') because it is not currently held.", a[0].Str())
-			}
-			return 0, nil
-		},
-	})
+	in.registerAppLocks()
+	in.registerTransactionViews()
 	in.RegisterProcedure("sys", "sp_rename", Procedure{
 		Params: []Param{{Name: "@objname", Type: sqltypes.NVarCharOf(1035)}, sysname("@newname"), optional(Param{Name: "@objtype", Type: sqltypes.VarCharOf(13)}, value{})},
 		Run:    rename,
@@ -76,6 +53,7 @@ func (in *Instance) registerSystemObjects() {
 		Run:    func(*Exec, []value) (int32, error) { return 0, nil },
 	})
 	in.registerCatalogProcedures()
+	in.registerPropertyProcedures()
 }
 
 // rename is sp_rename of tables, columns, indexes, constraints and modules.
@@ -206,6 +184,8 @@ func (x *Exec) renameEvent(db *Database, before, after *Table, kind, action stri
 // systemTableFunction finds the engine's own table-valued functions.
 func (c *compiler) systemTableFunction(name string) (*TableFunction, bool) {
 	switch name {
+	case "fn_listextendedproperty":
+		return &listExtendedProperty, true
 	case "string_split":
 		return &stringSplit, true
 	case "generate_series":

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -30,14 +31,24 @@ func (in *Instance) view(name string, cols []Column, rows func(x *Exec, db *Data
 	in.RegisterView(View{Schema: "sys", Name: name, Columns: cols, Rows: rows})
 }
 
+// registerSystemViews adds the described views; those that a part of the
+// engine registers by itself come later and win.
 func (in *Instance) registerSystemViews() {
-	in.registerDatabaseViews()
-	in.registerObjectViews()
-	in.registerColumnViews()
-	in.registerIndexViews()
-	in.registerSecurityViews()
-	in.registerServerViews()
-	in.registerInformationSchema()
+	fillers := map[string]func(x *Exec, db *Database, out *rowFiller) error{}
+	for _, group := range []map[string]func(x *Exec, db *Database, out *rowFiller) error{
+		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, replicaFillers, compatFillers, informationFillers,
+		planFillers,
+	} {
+		maps.Copy(fillers, group)
+	}
+	in.registerDescribed(fillers)
+}
+
+// hasLargeColumns reports whether the table has columns that are stored apart.
+func (t *Table) hasLargeColumns() bool {
+	return slices.ContainsFunc(t.Columns, func(c *TableColumn) bool {
+		return c.Type.Length == sqltypes.Max || c.Type.ID == sqltypes.Text || c.Type.ID == sqltypes.NText || c.Type.ID == sqltypes.Image || c.Type.ID == sqltypes.XML
+	})
 }
 
 // sortedTables lists the tables of a catalogue by object id.
@@ -95,7 +106,7 @@ var kindDescriptions = map[ObjectKind]string{
 	KindTable: "USER_TABLE", KindView: "VIEW", KindProcedure: "SQL_STORED_PROCEDURE", KindScalarFunction: "SQL_SCALAR_FUNCTION",
 	KindInlineFunction: "SQL_INLINE_TABLE_VALUED_FUNCTION", KindTableFunction: "SQL_TABLE_VALUED_FUNCTION",
 	KindPrimaryKey: "PRIMARY_KEY_CONSTRAINT", KindUnique: "UNIQUE_CONSTRAINT", KindDefault: "DEFAULT_CONSTRAINT", KindCheck: "CHECK_CONSTRAINT",
-	KindForeignKey: "FOREIGN_KEY_CONSTRAINT", KindTrigger: "SQL_TRIGGER", kindTableType: "TYPE_TABLE",
+	KindForeignKey: "FOREIGN_KEY_CONSTRAINT", KindPolicy: "SECURITY_POLICY", KindTrigger: "SQL_TRIGGER", kindTableType: "TYPE_TABLE",
 }
 
 func kindValue(k ObjectKind) value {

@@ -4,43 +4,48 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
-func columnColumns() []Column {
-	return []Column{
-		col("object_id", typeInt), col("name", vName), col("column_id", typeInt), col("system_type_id", typeTinyInt), col("user_type_id", typeInt),
-		col("max_length", typeSmallInt), col("precision", typeTinyInt), col("scale", typeTinyInt), col("collation_name", vName), col("is_nullable", typeBit),
-		col("is_ansi_padded", typeBit), col("is_rowguidcol", typeBit), col("is_identity", typeBit), col("is_computed", typeBit), col("is_filestream", typeBit),
-		col("is_replicated", typeBit), col("is_non_sql_subscribed", typeBit), col("is_merge_published", typeBit), col("is_dts_replicated", typeBit), col("is_xml_document", typeBit),
-		col("xml_collection_id", typeInt), col("default_object_id", typeInt), col("rule_object_id", typeInt), col("is_sparse", typeBit), col("is_column_set", typeBit),
-		col("generated_always_type", typeTinyInt), col("generated_always_type_desc", vDesc), col("encryption_type", typeInt), col("is_hidden", typeBit), col("is_masked", typeBit),
-	}
-}
-
-func columnRow(id int64, c *TableColumn) []value {
-	st := systemTypeByID[c.Type.ID]
+// typeFields are the columns by which every view describes a type.
+func typeFields(t sqltypes.Type, userTypeID int32) fields {
+	st := systemTypeByID[t.ID]
 	if st == nil {
 		st = systemTypeByID[sqltypes.Int]
 	}
 	userType := st.UserTypeID
-	if c.UserTypeID != 0 {
-		userType = int64(c.UserTypeID)
+	if userTypeID != 0 {
+		userType = int64(userTypeID)
 	}
-	collation := value{}
-	if c.Type.ID.IsText() && c.Type.Collation != nil {
-		collation = text(c.Type.Collation.Name)
+	return fields{
+		"system_type_id": integer(st.SystemTypeID), "user_type_id": integer(userType), "max_length": integer(int64(t.MaxLength())),
+		"precision": integer(typePrecision(t)), "scale": integer(typeScale(t)),
 	}
-	def := int64(0)
+}
+
+// columnFields are what sys.columns says of a column.
+func (x *Exec) columnFields(db *Database, table int64, c *TableColumn) fields {
+	f := typeFields(c.Type, c.UserTypeID)
+	f["object_id"], f["name"], f["column_id"] = integer(table), text(c.Name), integer(int64(c.ID))
+	if c.Type.ID.IsText() && c.Type.Collation != nil && c.Type.ID != sqltypes.XML {
+		f["collation_name"] = text(c.Type.Collation.Name)
+	}
+	f["is_nullable"], f["is_rowguidcol"] = boolean(c.Nullable), boolean(c.RowGUID)
+	f["is_ansi_padded"] = boolean(c.AnsiPadded && (c.Type.ID.IsText() || c.Type.ID.IsBinary()))
+	f["is_identity"], f["is_computed"], f["is_sparse"] = boolean(c.Identity != nil), boolean(c.Computed != ""), boolean(c.Sparse)
+	f["is_masked"] = boolean(c.MaskedWith != "")
+	f["default_object_id"] = integer(0)
 	if c.Default != nil {
-		def = c.Default.ID
+		f["default_object_id"] = integer(c.Default.ID)
 	}
-	no := boolean(false)
-	return []value{
-		integer(id), text(c.Name), integer(int64(c.ID)), integer(st.SystemTypeID), integer(userType), integer(int64(c.Type.MaxLength())),
-		integer(typePrecision(c.Type)), integer(typeScale(c.Type)), collation, boolean(c.Nullable), boolean(c.AnsiPadded && (c.Type.ID.IsText() || c.Type.ID.IsBinary())), boolean(c.RowGUID),
-		boolean(c.Identity != nil), boolean(c.Computed != ""), no, no, no, no, no, no, integer(0), integer(def), integer(0), boolean(c.Sparse), no,
-		integer(0), text("NOT_APPLICABLE"),
-		{},
-		no, boolean(c.MaskedWith != ""),
+	if e := c.Encrypted; e != nil {
+		kind := int64(1)
+		if e.Type == "RANDOMIZED" {
+			kind = 2
+		}
+		f["encryption_type"], f["encryption_type_desc"], f["encryption_algorithm_name"] = integer(kind), text(e.Type), text(e.Algorithm)
+		if k := x.catalog(db).encryptionKeys[fold(e.Key)]; k != nil {
+			f["column_encryption_key_id"] = integer(int64(k.ID))
+		}
 	}
+	return f
 }
 
 // eachColumn calls f with the columns of every table and view that is visible.
@@ -82,6 +87,25 @@ func (x *Exec) eachColumn(db *Database, f func(o Object, c *TableColumn) error) 
 	return nil
 }
 
+// eachSystemColumn calls f with the columns of the system views.
+func (x *Exec) eachSystemColumn(db *Database, f func(o Object, c *TableColumn) error) error {
+	for _, o := range x.systemObjects(db) {
+		if o.Kind != KindView {
+			continue
+		}
+		schema := "sys"
+		if o.SchemaID == informationSchemaID {
+			schema = "INFORMATION_SCHEMA"
+		}
+		for i, c := range x.in.hooks.views[hookName(schema, o.Name)].Columns {
+			if err := f(o, &TableColumn{ID: i + 1, Name: c.Name, Type: c.Type, Nullable: c.Nullable, AnsiPadded: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // viewColumns are the columns of a user view.
 func (x *Exec) viewColumns(db *Database, m *Module) ([]columnDesc, error) {
 	c := &compiler{x: x.within(db), maxRecursion: maxRecursion}
@@ -93,74 +117,102 @@ func (x *Exec) viewColumns(db *Database, m *Module) ([]columnDesc, error) {
 	return b.sources[0].columns, nil
 }
 
-func (in *Instance) registerColumnViews() {
-	for _, name := range []string{"columns", "all_columns"} {
-		in.view(name, columnColumns(), func(x *Exec, db *Database, emit rowEmitter) error {
-			return x.eachColumn(db, func(o Object, c *TableColumn) error { return emit(columnRow(o.ID, c)) })
-		})
-	}
-	in.view("computed_columns", append(columnColumns(), col("definition", vText), col("uses_database_collation", typeBit), col("is_persisted", typeBit)),
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			return x.eachColumn(db, func(o Object, c *TableColumn) error {
-				if c.Computed == "" {
-					return nil
-				}
-				return emit(append(columnRow(o.ID, c), text(c.Computed), boolean(true), boolean(c.Persisted)))
-			})
-		})
-	in.view("identity_columns", append(columnColumns(), col("seed_value", typeVariant), col("increment_value", typeVariant), col("last_value", typeVariant), col("is_not_for_replication", typeBit)),
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			for _, t := range x.catalog(db).sortedTables() {
-				c := t.identity()
-				if c == nil || !x.visible(db, t.Object) {
-					continue
-				}
-				last := value{}
-				if db.store.Counter(identityKey(t)) > 0 {
-					last = sqltypes.VariantOf(integer(lastIdentity(db, t, c.Identity)), typeBigInt)
-				}
-				err := emit(append(columnRow(t.ID, c), sqltypes.VariantOf(integer(c.Identity.Seed), typeBigInt), sqltypes.VariantOf(integer(c.Identity.Increment), typeBigInt), last, boolean(c.Identity.NotForReplication)))
-				if err != nil {
-					return err
-				}
+var columnFillers = map[string]func(x *Exec, db *Database, out *rowFiller) error{
+	"sys.columns": func(x *Exec, db *Database, out *rowFiller) error { return x.eachColumn(db, x.columnOut(db, out)) },
+	"sys.all_columns": func(x *Exec, db *Database, out *rowFiller) error {
+		if err := x.eachColumn(db, x.columnOut(db, out)); err != nil {
+			return err
+		}
+		return x.eachSystemColumn(db, x.columnOut(db, out))
+	},
+	"sys.system_columns": func(x *Exec, db *Database, out *rowFiller) error {
+		return x.eachSystemColumn(db, x.columnOut(db, out))
+	},
+	"sys.computed_columns": func(x *Exec, db *Database, out *rowFiller) error {
+		return x.eachColumn(db, func(o Object, c *TableColumn) error {
+			if c.Computed == "" {
+				return nil
 			}
-			return nil
+			return out.add(x.columnFields(db, o.ID, c), fields{"definition": text(c.Computed), "is_persisted": boolean(c.Persisted)})
 		})
-	in.view("masked_columns", append(columnColumns(), col("masking_function", typeText)), func(x *Exec, db *Database, emit rowEmitter) error {
+	},
+	"sys.identity_columns": identityRows,
+	"sys.masked_columns": func(x *Exec, db *Database, out *rowFiller) error {
 		return x.eachColumn(db, func(o Object, c *TableColumn) error {
 			if c.MaskedWith == "" {
 				return nil
 			}
-			return emit(append(columnRow(o.ID, c), text(c.MaskedWith)))
+			return out.add(x.columnFields(db, o.ID, c), fields{"masking_function": text(c.MaskedWith)})
 		})
-	})
-	in.view("default_constraints", append(objectColumns(), col("parent_column_id", typeInt), col("definition", vText), col("is_system_named", typeBit)),
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			c := x.catalog(db)
-			for _, t := range c.sortedTables() {
-				for _, cl := range t.Columns {
-					if cl.Default == nil || !x.visible(db, t.Object) {
-						continue
-					}
-					o, _ := c.object(cl.Default.ID)
-					if err := emit(append(x.objectRow(o, t.ID), integer(int64(cl.ID)), text(cl.Default.Text), boolean(cl.Default.SystemNamed))); err != nil {
-						return err
-					}
-				}
+	},
+	"sys.default_constraints": defaultRows,
+	"sys.check_constraints":   checkRows,
+}
+
+func (x *Exec) columnOut(db *Database, out *rowFiller) func(o Object, c *TableColumn) error {
+	return func(o Object, c *TableColumn) error { return out.add(x.columnFields(db, o.ID, c)) }
+}
+
+func identityRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, t := range x.catalog(db).sortedTables() {
+		c := t.identity()
+		if c == nil || !x.visible(db, t.Object) {
+			continue
+		}
+		of := func(n int64) value {
+			v, err := sqltypes.Convert(integer(n), typeBigInt, c.Type, 0)
+			if err != nil {
+				return value{}
 			}
-			return nil
-		})
-	in.view("check_constraints", append(objectColumns(), col("is_disabled", typeBit), col("is_not_trusted", typeBit), col("parent_column_id", typeInt), col("definition", vText), col("is_system_named", typeBit)),
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			c := x.catalog(db)
-			for _, t := range c.sortedTables() {
-				for _, ck := range t.Checks {
-					o, _ := c.object(ck.ID)
-					if err := emit(append(x.objectRow(o, t.ID), boolean(ck.Disabled), boolean(false), integer(int64(ck.ColumnID)), text(ck.Text), boolean(ck.SystemNamed))); err != nil {
-						return err
-					}
-				}
+			return sqltypes.VariantOf(v, c.Type)
+		}
+		last := value{}
+		if db.store.Counter(identityKey(t)) > 0 {
+			last = of(lastIdentity(db, t, c.Identity))
+		}
+		if err := out.add(x.columnFields(db, t.ID, c), fields{
+			"seed_value": of(c.Identity.Seed), "increment_value": of(c.Identity.Increment), "last_value": last,
+			"is_not_for_replication": boolean(c.Identity.NotForReplication),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func defaultRows(x *Exec, db *Database, out *rowFiller) error {
+	c := x.catalog(db)
+	for _, t := range c.sortedTables() {
+		for _, cl := range t.Columns {
+			if cl.Default == nil || !x.visible(db, t.Object) {
+				continue
 			}
-			return nil
-		})
+			o, _ := c.object(cl.Default.ID)
+			if err := out.add(x.objectFields(o, t.ID), fields{
+				"parent_column_id": integer(int64(cl.ID)), "definition": text(cl.Default.Text), "is_system_named": boolean(cl.Default.SystemNamed),
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkRows(x *Exec, db *Database, out *rowFiller) error {
+	c := x.catalog(db)
+	for _, t := range c.sortedTables() {
+		if !x.visible(db, t.Object) {
+			continue
+		}
+		for _, ck := range t.Checks {
+			o, _ := c.object(ck.ID)
+			if err := out.add(x.objectFields(o, t.ID), fields{
+				"is_disabled": boolean(ck.Disabled), "is_not_trusted": boolean(ck.Disabled), "parent_column_id": integer(int64(ck.ColumnID)),
+				"definition": text(ck.Text), "is_system_named": boolean(ck.SystemNamed),
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,123 +1,33 @@
 package engine
 
-import (
-	"time"
+import "slices"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-)
-
-// dateTime is a time as datetime, in the server's zone.
-func (x *Exec) dateTime(t time.Time) value {
-	t = t.In(x.in.location)
-	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	days := int(day.Sub(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)).Hours() / 24)
-	sinceMidnight := time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
-	ticks := (sinceMidnight.Nanoseconds()*300 + 500_000_000) / 1_000_000_000
-	if ticks >= 300*86400 {
-		days, ticks = days+1, 0
-	}
-	return sqltypes.DateTimeOf(days, ticks)
-}
-
-// DateTime converts a time to a datetime value in the server's zone.
-func (x *Exec) DateTime(t time.Time) sqltypes.Value { return x.dateTime(t) }
-
-func (in *Instance) registerDatabaseViews() {
-	in.view("databases", []Column{
-		col("name", vName), col("database_id", typeInt), col("source_database_id", typeInt), col("owner_sid", vSID), col("create_date", typeDateTime),
-		col("compatibility_level", typeTinyInt), col("collation_name", vName), col("user_access", typeTinyInt), col("user_access_desc", vDesc),
-		col("is_read_only", typeBit), col("state", typeTinyInt), col("state_desc", vDesc), col("snapshot_isolation_state", typeTinyInt),
-		col("snapshot_isolation_state_desc", vDesc), col("is_read_committed_snapshot_on", typeBit), col("recovery_model", typeTinyInt), col("recovery_model_desc", vDesc),
-		col("is_auto_close_on", typeBit), col("is_trustworthy_on", typeBit), col("is_cdc_enabled", typeBit), col("is_encrypted", typeBit),
-		col("log_reuse_wait", typeTinyInt), col("log_reuse_wait_desc", vDesc), col("containment", typeTinyInt), col("containment_desc", vDesc), col("replica_id", typeGUID),
-	}, func(x *Exec, _ *Database, emit rowEmitter) error {
-		for _, db := range x.in.Databases() {
-			o := x.catalog(db).options
-			access := map[string]int64{"MULTI_USER": 0, "SINGLE_USER": 1, "RESTRICTED_USER": 2}[o.UserAccess]
-			state := int64(0)
-			if o.State == "OFFLINE" {
-				state = 6
-			}
-			recovery := map[string]int64{"FULL": 1, "BULK_LOGGED": 2, "SIMPLE": 3}[o.Recovery]
-			snapshot := "OFF"
-			if o.SnapshotIsolation {
-				snapshot = "ON"
-			}
-			wait := int64(0)
-			row := []value{
-				text(db.Name()), integer(int64(db.id)),
-				{},
-				sidOf(1), x.dateTime(o.Created), integer(int64(o.CompatibilityLevel)), text(o.Collation),
-				integer(access), text(o.UserAccess), boolean(o.ReadOnly), integer(state), text(o.State), boolean(o.SnapshotIsolation), text(snapshot),
-				boolean(o.ReadCommittedSnapshot), integer(recovery), text(o.Recovery), boolean(false), boolean(o.Trustworthy), boolean(o.CDCEnabled), boolean(false),
-				integer(wait), text("NOTHING"), integer(0), text("NONE"),
-				{},
-			}
-			if err := emit(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	in.view("schemas", []Column{col("name", vName), col("schema_id", typeInt), col("principal_id", typeInt)}, func(x *Exec, db *Database, emit rowEmitter) error {
-		for _, s := range x.catalog(db).sortedSchemas() {
-			if err := emit([]value{text(s.Name), integer(int64(s.ID)), integer(int64(s.Owner))}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	in.view("types", []Column{
-		col("name", vName), col("system_type_id", typeTinyInt), col("user_type_id", typeInt), col("schema_id", typeInt), col("principal_id", typeInt),
-		col("max_length", typeSmallInt), col("precision", typeTinyInt), col("scale", typeTinyInt), col("collation_name", vName), col("is_nullable", typeBit),
-		col("is_user_defined", typeBit), col("is_assembly_type", typeBit), col("default_object_id", typeInt), col("rule_object_id", typeInt), col("is_table_type", typeBit),
-	}, func(x *Exec, db *Database, emit rowEmitter) error {
-		for _, t := range systemTypes {
-			collation := value{}
-			if t.ID.IsText() {
-				collation = text(x.catalog(db).options.Collation)
-			}
-			assembly := t.ID == sqltypes.HierarchyID || t.ID == sqltypes.Geometry || t.ID == sqltypes.Geography
-			if err := emit([]value{
-				text(t.Name), integer(t.SystemTypeID), integer(t.UserTypeID), integer(4),
-				{},
-				integer(t.MaxLength), integer(t.Precision), integer(t.Scale),
-				collation, boolean(t.Name != "sysname" && t.Name != "timestamp"), boolean(false), boolean(assembly), integer(0), integer(0), boolean(false),
-			}); err != nil {
-				return err
-			}
-		}
-		for _, u := range x.catalog(db).types {
-			st := systemTypeByID[u.Type.ID]
-			if err := emit([]value{
-				text(u.Name), integer(st.SystemTypeID), integer(int64(u.ID)), integer(int64(u.SchemaID)),
-				{},
-				integer(int64(u.Type.MaxLength())),
-				integer(typePrecision(u.Type)), integer(typeScale(u.Type)),
-				{},
-				boolean(u.Nullable), boolean(true), boolean(false), integer(0), integer(0), boolean(false),
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
+// objectColumns are the columns that every view of objects begins with.
 func objectColumns() []Column {
-	return []Column{
-		col("name", vName), col("object_id", typeInt), col("principal_id", typeInt), col("schema_id", typeInt), col("parent_object_id", typeInt),
-		col("type", vKind), col("type_desc", vDesc), col("create_date", typeDateTime), col("modify_date", typeDateTime), col("is_ms_shipped", typeBit),
-		col("is_published", typeBit), col("is_schema_published", typeBit),
+	spec := viewSpecs()["sys.objects"]
+	columns := make([]Column, len(spec.columns))
+	for i, c := range spec.columns {
+		columns[i] = c.Column
 	}
+	return columns
 }
 
+// objectRow has the values of objectColumns.
 func (x *Exec) objectRow(o Object, parent int64) []value {
 	return []value{
 		text(o.Name), integer(o.ID),
 		{},
 		integer(int64(o.SchemaID)), integer(parent), kindValue(o.Kind), text(kindDescriptions[o.Kind]),
 		x.dateTime(o.Created), x.dateTime(o.Modified), boolean(o.MSShipped), boolean(false), boolean(false),
+	}
+}
+
+// objectFields are what sys.objects says of an object.
+func (x *Exec) objectFields(o Object, parent int64) fields {
+	return fields{
+		"name": text(o.Name), "object_id": integer(o.ID), "schema_id": integer(int64(o.SchemaID)), "parent_object_id": integer(parent),
+		"type": kindValue(o.Kind), "type_desc": text(kindDescriptions[o.Kind]), "create_date": x.dateTime(o.Created),
+		"modify_date": x.dateTime(o.Modified), "is_ms_shipped": boolean(o.MSShipped),
 	}
 }
 
@@ -159,79 +69,165 @@ func (x *Exec) eachObject(db *Database, f func(o Object, parent int64) error) er
 			return err
 		}
 	}
+	for _, p := range sortedObjects(c.policies) {
+		if err := f(p.Object, 0); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func (in *Instance) registerObjectViews() {
-	for _, name := range []string{"objects", "all_objects"} {
-		in.view(name, objectColumns(), func(x *Exec, db *Database, emit rowEmitter) error {
-			return x.eachObject(db, func(o Object, parent int64) error { return emit(x.objectRow(o, parent)) })
-		})
+// The schemas of system objects (MS docs: sys.schemas).
+const (
+	informationSchemaID = 3
+	sysSchemaID         = 4
+)
+
+// systemObjects are the views, procedures and functions of the schemas sys and
+// INFORMATION_SCHEMA that a database has, by name.
+func (x *Exec) systemObjects(db *Database) []Object {
+	var list []Object
+	add := func(qualified, name string, kind ObjectKind) {
+		schema := int32(sysSchemaID)
+		switch {
+		case len(qualified) > 18 && qualified[:18] == "information_schema":
+			schema = informationSchemaID
+		case len(qualified) < 4 || qualified[:4] != "sys.":
+			return
+		}
+		list = append(list, Object{ID: systemObjectID(qualified), SchemaID: schema, Name: name, Kind: kind, MSShipped: true, Created: x.in.started, Modified: x.in.started})
 	}
-	in.view("tables", append(objectColumns(), col("lob_data_space_id", typeInt), col("max_column_id_used", typeInt), col("is_replicated", typeBit),
-		col("is_tracked_by_cdc", typeBit), col("lock_escalation", typeTinyInt), col("lock_escalation_desc", vDesc), col("is_memory_optimized", typeBit),
-		col("temporal_type", typeTinyInt), col("temporal_type_desc", vDesc), col("is_filetable", typeBit), col("is_external", typeBit), col("has_replication_filter", typeBit),
-		col("is_merge_published", typeBit), col("is_sync_tran_subscribed", typeBit), col("history_table_id", typeInt), col("is_node", typeBit), col("is_edge", typeBit)),
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			for _, t := range x.catalog(db).sortedTables() {
-				if !x.visible(db, t.Object) {
-					continue
-				}
-				escalation := t.LockEscalation
-				if escalation == "" {
-					escalation = "TABLE"
-				}
-				level := map[string]int64{"TABLE": 0, "DISABLE": 1, "AUTO": 2}[escalation]
-				row := append(x.objectRow(t.Object, 0), integer(0), integer(int64(t.Width)), boolean(t.TrackedByCDC), boolean(t.TrackedByCDC), integer(level), text(escalation),
-					boolean(false), integer(0), text("NON_TEMPORAL_TABLE"), boolean(false), boolean(false), boolean(false), boolean(false), boolean(false), value{}, boolean(false), boolean(false))
-				if err := emit(row); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	modules := func(kinds ...ObjectKind) func(x *Exec, db *Database, emit rowEmitter) error {
-		return func(x *Exec, db *Database, emit rowEmitter) error {
-			for _, m := range x.catalog(db).sortedModules() {
-				for _, k := range kinds {
-					if m.Kind == k && x.visible(db, m.Object) {
-						if err := emit(x.objectRow(m.Object, m.Parent)); err != nil {
-							return err
-						}
-					}
-				}
-			}
-			return nil
+	for key, v := range x.in.hooks.views {
+		if v.Visible == nil || v.Visible(db) {
+			add(key, v.Name, KindView)
 		}
 	}
-	in.view("views", objectColumns(), modules(KindView))
-	in.view("all_views", objectColumns(), modules(KindView))
-	in.view("procedures", objectColumns(), modules(KindProcedure))
-	in.view("triggers", objectColumns(), modules(KindTrigger))
-	in.view("sql_modules", []Column{col("object_id", typeInt), col("definition", vText), col("uses_ansi_nulls", typeBit), col("uses_quoted_identifier", typeBit), col("is_schema_bound", typeBit)},
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			for _, m := range x.catalog(db).sortedModules() {
-				if err := emit([]value{integer(m.ID), text(m.Text), boolean(true), boolean(m.QuotedIdentifier), boolean(false)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("synonyms", append(objectColumns(), col("base_object_name", vName)), func(*Exec, *Database, rowEmitter) error { return nil })
-	in.view("extended_properties", []Column{col("class", typeTinyInt), col("class_desc", vDesc), col("major_id", typeInt), col("minor_id", typeInt), col("name", vName), col("value", typeVariant)},
-		func(*Exec, *Database, rowEmitter) error { return nil })
-	in.view("sysobjects", []Column{col("name", vName), col("id", typeInt), col("xtype", vKind), col("uid", typeSmallInt), col("parent_obj", typeInt), col("crdate", typeDateTime), col("type", vKind)},
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			return x.eachObject(db, func(o Object, parent int64) error {
-				return emit([]value{text(o.Name), integer(o.ID), kindValue(o.Kind), integer(int64(o.SchemaID)), integer(parent), x.dateTime(o.Created), kindValue(o.Kind)})
-			})
-		})
-	in.view("sysdatabases", []Column{col("name", vName), col("dbid", typeSmallInt)}, func(x *Exec, _ *Database, emit rowEmitter) error {
-		for _, db := range x.in.Databases() {
-			if err := emit([]value{text(db.Name()), integer(int64(db.id))}); err != nil {
+	for key := range x.in.hooks.procedures {
+		if len(key) > 4 {
+			add(key, key[4:], KindProcedure)
+		}
+	}
+	for key := range x.in.hooks.functions {
+		if len(key) > 4 {
+			add(key, key[4:], KindScalarFunction)
+		}
+	}
+	slices.SortFunc(list, func(a, b Object) int { return int(a.ID - b.ID) })
+	return list
+}
+
+var objectFillers = map[string]func(x *Exec, db *Database, out *rowFiller) error{
+	"sys.objects": func(x *Exec, db *Database, out *rowFiller) error {
+		return x.eachObject(db, func(o Object, parent int64) error { return out.add(x.objectFields(o, parent)) })
+	},
+	"sys.system_objects": systemObjectRows,
+	"sys.all_objects": func(x *Exec, db *Database, out *rowFiller) error {
+		if err := x.eachObject(db, func(o Object, parent int64) error { return out.add(x.objectFields(o, parent)) }); err != nil {
+			return err
+		}
+		return systemObjectRows(x, db, out)
+	},
+	"sys.tables":       tableRows,
+	"sys.views":        moduleRows(KindView),
+	"sys.procedures":   moduleRows(KindProcedure),
+	"sys.system_views": systemViewRows,
+	"sys.all_views": func(x *Exec, db *Database, out *rowFiller) error {
+		if err := moduleRows(KindView)(x, db, out); err != nil {
+			return err
+		}
+		return systemViewRows(x, db, out)
+	},
+	"sys.triggers":        triggerRows,
+	"sys.sql_modules":     moduleTextRows,
+	"sys.all_sql_modules": moduleTextRows,
+	"sys.parameters":      parameterRows,
+	"sys.all_parameters":  parameterRows,
+}
+
+func systemObjectRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, o := range x.systemObjects(db) {
+		if err := out.add(x.objectFields(o, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func systemViewRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, o := range x.systemObjects(db) {
+		if o.Kind == KindView {
+			if err := out.add(x.objectFields(o, 0)); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func tableRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, t := range x.catalog(db).sortedTables() {
+		if !x.visible(db, t.Object) {
+			continue
+		}
+		escalation := t.LockEscalation
+		if escalation == "" {
+			escalation = "TABLE"
+		}
+		lobs := int64(0)
+		if t.hasLargeColumns() {
+			lobs = 1
+		}
+		if err := out.add(x.objectFields(t.Object, 0), fields{
+			"lob_data_space_id": integer(lobs), "max_column_id_used": integer(int64(t.Width)), "is_replicated": boolean(t.TrackedByCDC),
+			"is_tracked_by_cdc": boolean(t.TrackedByCDC), "lock_escalation": integer(map[string]int64{"TABLE": 0, "DISABLE": 1, "AUTO": 2}[escalation]),
+			"lock_escalation_desc": text(escalation),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func moduleRows(kind ObjectKind) func(x *Exec, db *Database, out *rowFiller) error {
+	return func(x *Exec, db *Database, out *rowFiller) error {
+		for _, m := range x.catalog(db).sortedModules() {
+			if m.Kind == kind && x.visible(db, m.Object) {
+				if err := out.add(x.objectFields(m.Object, m.Parent)); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
-	})
+	}
+}
+
+func triggerRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, m := range x.catalog(db).sortedModules() {
+		if m.Kind != KindTrigger || !x.visible(db, m.Object) {
+			continue
+		}
+		o := x.objectFields(m.Object, m.Parent)
+		if err := out.add(fields{
+			"name": o["name"], "object_id": o["object_id"], "parent_id": integer(m.Parent), "type": o["type"], "type_desc": o["type_desc"],
+			"create_date": o["create_date"], "modify_date": o["modify_date"], "is_ms_shipped": o["is_ms_shipped"],
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func moduleTextRows(x *Exec, db *Database, out *rowFiller) error {
+	for _, m := range x.catalog(db).sortedModules() {
+		if !x.visible(db, m.Object) {
+			continue
+		}
+		if err := out.add(fields{
+			"object_id": integer(m.ID), "definition": text(m.Text), "uses_quoted_identifier": boolean(m.QuotedIdentifier), "is_schema_bound": boolean(false),
+			"is_inlineable": boolean(m.Kind == KindScalarFunction), "inline_type": boolean(m.Kind == KindScalarFunction),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,157 +2,237 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/builtin"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
-func (in *Instance) registerSecurityViews() {
-	in.view("database_principals", []Column{
-		col("name", vName), col("principal_id", typeInt), col("type", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("type_desc", vDesc), col("default_schema_name", vName),
-		col("create_date", typeDateTime), col("modify_date", typeDateTime), col("owning_principal_id", typeInt), col("sid", vSID), col("is_fixed_role", typeBit), col("authentication_type", typeInt), col("authentication_type_desc", vDesc),
-	},
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			for _, p := range x.catalog(db).sortedPrincipals() {
-				desc, sid := "SQL_USER", value{}
-				if p.Type == "R" {
-					desc = "DATABASE_ROLE"
-				}
-				if l := x.in.login(p.Login); l != nil {
-					sid = sidOf(l.ID)
-				}
-				auth, authDesc := int64(0), "NONE"
-				if p.Login != "" {
-					auth, authDesc = 1, "INSTANCE"
-				}
-				if err := emit([]value{text(p.Name), integer(int64(p.ID)), text(p.Type), text(desc), textOrNull(p.DefaultSchema), x.dateTime(p.Created), x.dateTime(p.Created), integer(int64(p.Owner)), sid, boolean(p.Fixed), integer(auth), text(authDesc)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("database_role_members", []Column{col("role_principal_id", typeInt), col("member_principal_id", typeInt)}, func(x *Exec, db *Database, emit rowEmitter) error {
-		for _, p := range x.catalog(db).sortedPrincipals() {
-			for _, r := range p.MemberOf {
-				if err := emit([]value{integer(int64(r)), integer(int64(p.ID))}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+var serverFillers = map[string]func(x *Exec, db *Database, out *rowFiller) error{
+	"sys.configurations":      configurationRows,
+	"sys.servers":             serverRows,
+	"sys.time_zone_info":      timeZoneRows,
+	"sys.dm_os_host_info":     hostRows,
+	"sys.dm_os_windows_info":  windowsRows,
+	"sys.dm_os_sys_info":      systemInfoRows,
+	"sys.dm_exec_connections": connectionRows,
+	"sys.syslanguages":        languageRows,
+}
+
+func serverRows(x *Exec, _ *Database, out *rowFiller) error {
+	return out.add(fields{
+		"server_id": integer(0), "name": text(x.serverName()), "data_source": text(x.serverName()), "modify_date": x.dateTime(x.in.started),
 	})
-	in.view("database_permissions", []Column{
-		col("class", typeTinyInt), col("class_desc", vDesc), col("major_id", typeInt), col("minor_id", typeInt), col("grantee_principal_id", typeInt), col("grantor_principal_id", typeInt),
-		col("type", sqltypes.Type{ID: sqltypes.Char, Length: 4}), col("permission_name", vName), col("state", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("state_desc", vDesc),
-	},
-		func(x *Exec, db *Database, emit rowEmitter) error {
-			c := x.catalog(db)
-			keys := make([]string, 0, len(c.permissions))
-			for k := range c.permissions {
-				keys = append(keys, k)
-			}
-			slices.Sort(keys)
-			for _, k := range keys {
-				p := c.permissions[k]
-				class := map[int]string{0: "DATABASE", 1: "OBJECT_OR_COLUMN", 3: "SCHEMA"}[p.Class]
-				state := map[string]string{"G": "GRANT", "W": "GRANT_WITH_GRANT_OPTION", "D": "DENY"}[p.State]
-				if err := emit([]value{integer(int64(p.Class)), text(class), integer(p.Major), integer(int64(p.Column)), integer(int64(p.Grantee)), integer(1), text(p.Name[:2] + "  "), text(p.Name), text(p.State), text(state)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	logins := func(x *Exec, _ *Database, emit rowEmitter) error {
-		list := x.in.allLogins()
-		slices.SortFunc(list, func(a, b *login) int { return int(a.ID - b.ID) })
-		for _, l := range list {
-			if err := emit([]value{text(l.Name), integer(int64(l.ID)), sidOf(l.ID), text("S"), text("SQL_LOGIN"), boolean(l.Disabled), x.dateTime(x.in.started), text(l.DefaultDatabase)}); err != nil {
-				return err
-			}
+}
+
+// timeZoneRows are the zones that AT TIME ZONE knows, by name, with the offset
+// that is in force now (MS docs: sys.time_zone_info).
+func timeZoneRows(x *Exec, _ *Database, out *rowFiller) error {
+	names := slices.Clone(builtin.ZoneNames())
+	slices.Sort(names)
+	for _, name := range names {
+		zone, ok := builtin.LoadZone(name)
+		if !ok {
+			continue
 		}
+		now := x.Now().In(zone)
+		if err := out.add(fields{
+			"name": text(name), "current_utc_offset": text(now.Format("-07:00")), "is_currently_dst": boolean(now.IsDST()),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onLinux reports whether the instance plays one on Linux: there is none of
+// 2016.
+func (in *Instance) onLinux() bool {
+	return in.product.engineEdition == 0 && in.AtLeast(Release2017)
+}
+
+func hostRows(x *Exec, _ *Database, out *rowFiller) error {
+	if !x.in.onLinux() {
+		return out.add(fields{
+			"host_platform": text("Windows"), "host_distribution": text("Windows Server 2019 Datacenter"), "host_release": text("10.0"),
+			"host_service_pack_level": text(""), "host_sku": integer(8), "os_language_version": integer(1033),
+		})
+	}
+	return out.add(fields{
+		"host_platform": text("Linux"), "host_distribution": text("Ubuntu"), "host_release": text("22.04"), "host_service_pack_level": text(""),
+	})
+}
+
+func windowsRows(x *Exec, _ *Database, out *rowFiller) error {
+	if x.in.onLinux() {
 		return nil
 	}
-	cols := []Column{col("name", vName), col("principal_id", typeInt), col("sid", vSID), col("type", sqltypes.Type{ID: sqltypes.Char, Length: 1}), col("type_desc", vDesc), col("is_disabled", typeBit), col("create_date", typeDateTime), col("default_database_name", vName)}
-	in.view("server_principals", cols, logins)
-	in.view("sql_logins", cols, logins)
+	return out.add(fields{
+		"windows_release": text("6.3"), "windows_service_pack_level": text(""), "windows_sku": integer(8), "os_language_version": integer(1033),
+	})
 }
 
-// isolationNumber is dm_exec_sessions.transaction_isolation_level.
-func isolationNumber(l storage.Isolation) int64 {
-	return map[storage.Isolation]int64{storage.ReadUncommitted: 1, storage.ReadCommitted: 2, storage.RepeatableRead: 3, storage.Serializable: 4, storage.Snapshot: 5}[l]
+func systemInfoRows(x *Exec, _ *Database, out *rowFiller) error {
+	up := x.Now().Sub(x.in.started).Milliseconds()
+	return out.add(fields{
+		"cpu_ticks": integer(up * 1_000_000), "ms_ticks": integer(up), "sqlserver_start_time_ms_ticks": integer(0),
+		"sqlserver_start_time": x.dateTime(x.in.started),
+	})
 }
 
-func (in *Instance) registerServerViews() {
-	in.view("dm_exec_sessions", []Column{
-		col("session_id", typeSmallInt), col("login_time", typeDateTime), col("host_name", vName), col("program_name", vName), col("login_name", vName), col("original_login_name", vName),
-		col("status", vDesc), col("database_id", typeSmallInt), col("is_user_process", typeBit), col("open_transaction_count", typeInt), col("client_interface_name", vName), col("transaction_isolation_level", typeSmallInt),
-	},
-		func(x *Exec, _ *Database, emit rowEmitter) error {
-			all := x.HasServerPermission("VIEW SERVER STATE")
-			for _, s := range x.in.Sessions() {
-				if s != x.s && !all {
-					continue
-				}
-				status, state := "sleeping", s.outside.Load()
-				if s.running.Load() != nil {
-					status = "running"
-				}
-				switch {
-				case s == x.s:
-					state = &sessionState{transactions: int64(s.tranCount()), isolation: s.isolation}
-				case state == nil: // it has made no call yet
-					state = &sessionState{isolation: storage.ReadCommitted}
-				}
-				if err := emit([]value{integer(int64(s.spid)), x.dateTime(s.since), textOrNull(s.from.Host), text(s.from.App), text(s.login.Name), text(s.login.Name), text(status), integer(int64(s.currentDB().id)), boolean(true), integer(state.transactions), {}, integer(isolationNumber(state.isolation))}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("dm_exec_connections", []Column{col("session_id", typeInt), col("connect_time", typeDateTime), col("net_transport", vDesc), col("protocol_type", vDesc), col("encrypt_option", vDesc), col("auth_scheme", vDesc), col("client_net_address", sqltypes.VarCharOf(48))},
-		func(x *Exec, _ *Database, emit rowEmitter) error {
-			for _, s := range x.in.Sessions() {
-				if err := emit([]value{integer(int64(s.spid)), x.dateTime(s.since), text("TCP"), text("TSQL"), text("FALSE"), text("SQL"), text("127.0.0.1")}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("dm_exec_requests", []Column{col("session_id", typeSmallInt), col("request_id", typeInt), col("start_time", typeDateTime), col("status", vDesc), col("command", vDesc), col("database_id", typeSmallInt), col("blocking_session_id", typeSmallInt), col("text", vText)},
-		func(x *Exec, _ *Database, emit rowEmitter) error {
-			for _, s := range x.in.Sessions() {
-				if s.running.Load() == nil {
-					continue
-				}
-				sql := ""
-				if p := s.lastStatement.Load(); p != nil {
-					sql = *p
-				}
-				if err := emit([]value{integer(int64(s.spid)), integer(0), x.dateTime(x.Now()), text("running"), text("SELECT"), integer(int64(s.currentDB().id)), integer(0), text(sql)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("configurations", []Column{col("configuration_id", typeInt), col("name", vName), col("value", typeVariant), col("value_in_use", typeVariant)},
-		func(x *Exec, _ *Database, emit rowEmitter) error {
-			for _, c := range []struct {
-				id, value int64
-				name      string
-			}{{1536, 65536, "max text repl size (B)"}, {518, 0, "show advanced options"}, {16391, 0, "Ad Hoc Distributed Queries"}, {1562, 0, "clr enabled"}, {102, 0, "allow updates"}} {
-				v := sqltypes.VariantOf(integer(c.value), typeInt)
-				if err := emit([]value{integer(c.id), text(c.name), v, v}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	in.view("servers", []Column{col("server_id", typeInt), col("name", vName), col("is_linked", typeBit)}, func(x *Exec, _ *Database, emit rowEmitter) error {
-		return emit([]value{integer(0), text(x.in.opts.ServerName), boolean(false)})
+func connectionRows(x *Exec, _ *Database, out *rowFiller) error {
+	all := x.HasServerPermission("VIEW SERVER STATE")
+	for _, s := range x.in.Sessions() {
+		if s != x.s && !all {
+			continue
+		}
+		since := x.dateTime(s.since)
+		c := s.Connection()
+		encrypted, address, port := "FALSE", "127.0.0.1", 49152+s.spid
+		if c.Encrypted {
+			encrypted = "TRUE"
+		}
+		if c.ClientAddress != "" {
+			address, port = c.ClientAddress, c.ClientPort
+		}
+		if err := out.add(fields{
+			"session_id": integer(int64(s.spid)), "most_recent_session_id": integer(int64(s.spid)), "connect_time": since,
+			"protocol_version": integer(int64(c.Protocol)), "encrypt_option": text(encrypted), "num_reads": integer(1), "num_writes": integer(1), "last_read": since,
+			"last_write": since, "net_packet_size": integer(int64(c.PacketSize)), "client_net_address": text(address), "client_tcp_port": integer(int64(port)),
+			"local_net_address": text("127.0.0.1"), "local_tcp_port": integer(1433), "connection_id": guidFor("connection " + itoa(int64(s.spid))),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// languageRows is the one language that messages are in.
+func languageRows(_ *Exec, _ *Database, out *rowFiller) error {
+	return out.add(fields{
+		"langid": integer(0), "dateformat": text("mdy"), "datefirst": integer(7), "name": text("us_english"), "alias": text("English"),
+		"months":      text("January,February,March,April,May,June,July,August,September,October,November,December"),
+		"shortmonths": text("Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec"),
+		"days":        text("Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday"), "lcid": integer(1033), "msglangid": integer(1033),
 	})
-	in.view("dm_os_sys_info", []Column{col("cpu_count", typeInt), col("sqlserver_start_time", typeDateTime)}, func(x *Exec, _ *Database, emit rowEmitter) error {
-		return emit([]value{integer(2), x.dateTime(x.in.started)})
-	})
-	in.view("dm_tran_locks", []Column{col("resource_type", vDesc), col("request_session_id", typeInt), col("request_mode", vDesc), col("request_status", vDesc)}, func(*Exec, *Database, rowEmitter) error { return nil })
-	in.view("dm_hadr_database_replica_states", []Column{col("database_id", typeInt), col("is_primary_replica", typeBit)}, func(*Exec, *Database, rowEmitter) error { return nil })
+}
+
+// configuration is an option of sp_configure (MS docs: Server configuration
+// options).
+type configuration struct {
+	id                   int64
+	name                 string
+	initial, least, most int64
+	description          string
+	dynamic, advanced    bool
+	since                Release
+}
+
+var configurations = []configuration{
+	{id: 101, name: "recovery interval (min)", most: 32767, description: "Maximum recovery interval in minutes", dynamic: true, advanced: true},
+	{id: 102, name: "allow updates", most: 1, description: "Allow updates to system tables", dynamic: true},
+	{id: 103, name: "user connections", most: 32767, description: "Number of user connections allowed", advanced: true},
+	{id: 106, name: "locks", least: 5000, most: 2147483647, description: "Number of locks for all users", advanced: true},
+	{id: 107, name: "open objects", most: 2147483647, description: "Number of open database objects", advanced: true},
+	{id: 109, name: "fill factor (%)", most: 100, description: "Default fill factor percentage", advanced: true},
+	{id: 115, name: "nested triggers", initial: 1, most: 1, description: "Allow triggers to be invoked within triggers", dynamic: true},
+	{id: 117, name: "remote access", initial: 1, most: 1, description: "Allow remote access"},
+	{id: 124, name: "default language", most: 9999, description: "default language", dynamic: true},
+	{id: 400, name: "cross db ownership chaining", most: 1, description: "Allow cross db ownership chaining", dynamic: true},
+	{id: 503, name: "max worker threads", least: 128, most: 65535, description: "Maximum worker threads", dynamic: true, advanced: true},
+	{id: 505, name: "network packet size (B)", initial: 4096, least: 512, most: 32767, description: "Network packet size", dynamic: true, advanced: true},
+	{id: 518, name: "show advanced options", most: 1, description: "show advanced options", dynamic: true},
+	{id: 1531, name: "cursor threshold", initial: -1, least: -1, most: 2147483647, description: "cursor threshold", dynamic: true, advanced: true},
+	{id: 1536, name: "max text repl size (B)", initial: 65536, least: -1, most: 2147483647, description: "Maximum size of a text field in replication.", dynamic: true},
+	{id: 1538, name: "cost threshold for parallelism", initial: 5, most: 32767, description: "cost threshold for parallelism", dynamic: true, advanced: true},
+	{id: 1539, name: "max degree of parallelism", most: 32767, description: "maximum degree of parallelism", dynamic: true, advanced: true},
+	{id: 1543, name: "min server memory (MB)", most: 2147483647, description: "Minimum size of server memory (MB)", dynamic: true, advanced: true},
+	{id: 1544, name: "max server memory (MB)", initial: 2147483647, least: 128, most: 2147483647, description: "Maximum size of server memory (MB)", dynamic: true, advanced: true},
+	{id: 1562, name: "clr enabled", most: 1, description: "CLR user code execution enabled in the server", dynamic: true},
+	{id: 1577, name: "common criteria compliance enabled", most: 1, description: "Common Criteria compliance mode enabled", advanced: true},
+	{id: 1579, name: "backup compression default", most: 1, description: "Enable compression of backups by default", dynamic: true},
+	{id: 1580, name: "filestream access level", most: 2, description: "Sets the FILESTREAM access level", dynamic: true},
+	{id: 1581, name: "optimize for ad hoc workloads", most: 1, description: "When this option is set, plan cache size is further reduced for single-use adhoc OLTP workload.", dynamic: true, advanced: true},
+	{id: 1587, name: "clr strict security", initial: 1, most: 1, description: "CLR strict security enabled in the server", dynamic: true, advanced: true, since: Release2017},
+	{id: 1588, name: "tempdb metadata memory-optimized", most: 1, description: "Tempdb metadata memory-optimized is disabled by default.", advanced: true, since: Release2019},
+	{id: 16384, name: "Agent XPs", initial: 1, most: 1, description: "Enable or disable Agent XPs", dynamic: true, advanced: true},
+	{id: 16386, name: "Database Mail XPs", most: 1, description: "Enable or disable Database Mail XPs", dynamic: true, advanced: true},
+	{id: 16388, name: "Ole Automation Procedures", most: 1, description: "Enable or disable Ole Automation Procedures", dynamic: true, advanced: true},
+	{id: 16390, name: "xp_cmdshell", most: 1, description: "Enable or disable command shell", dynamic: true, advanced: true},
+	{id: 16391, name: "Ad Hoc Distributed Queries", most: 1, description: "Enable or disable Ad Hoc Distributed Queries", dynamic: true, advanced: true},
+	{id: 16393, name: "contained database authentication", most: 1, description: "Enables contained databases and contained authentication", dynamic: true},
+}
+
+// configurations of the instance's release, by name.
+func (in *Instance) configurations() []configuration {
+	var list []configuration
+	for _, c := range configurations {
+		if in.AtLeast(c.since) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// configured is the value of an option that sp_configure has set, and the one
+// that RECONFIGURE has made effective.
+func (in *Instance) configured(c configuration) (value, inUse int64) {
+	in.settingsMu.Lock()
+	defer in.settingsMu.Unlock()
+	value, inUse = c.initial, c.initial
+	if s, ok := in.serverSettings[c.name]; ok {
+		value, inUse = s.configured, s.inUse
+	}
+	return value, inUse
+}
+
+// serverSetting is what became of a configuration option.
+type serverSetting struct{ configured, inUse int64 }
+
+func (in *Instance) configure(c configuration, n int64) {
+	in.settingsMu.Lock()
+	defer in.settingsMu.Unlock()
+	s, ok := in.serverSettings[c.name]
+	if !ok {
+		s.inUse = c.initial
+	}
+	s.configured = n
+	in.serverSettings[c.name] = s
+}
+
+// reconfigure makes what sp_configure has set effective. Options that need a
+// restart take effect at once too: there is nothing here that they change.
+func (in *Instance) reconfigure() {
+	in.settingsMu.Lock()
+	defer in.settingsMu.Unlock()
+	for name, s := range in.serverSettings {
+		s.inUse = s.configured
+		in.serverSettings[name] = s
+	}
+}
+
+// ServerSetting is the effective value of a server configuration option, as
+// "max text repl size (B)"; 0 for a name that there is none of.
+func (in *Instance) ServerSetting(name string) int64 {
+	for _, c := range in.configurations() {
+		if strings.EqualFold(c.name, name) {
+			_, inUse := in.configured(c)
+			return inUse
+		}
+	}
+	return 0
+}
+
+func configurationRows(x *Exec, _ *Database, out *rowFiller) error {
+	number := func(n int64) value { return sqltypes.VariantOf(integer(n), typeInt) }
+	for _, c := range x.in.configurations() {
+		configured, inUse := x.in.configured(c)
+		if err := out.add(fields{
+			"configuration_id": integer(c.id), "name": text(c.name), "value": number(configured), "minimum": number(c.least), "maximum": number(c.most),
+			"value_in_use": number(inUse), "description": text(c.description), "is_dynamic": boolean(c.dynamic), "is_advanced": boolean(c.advanced),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
