@@ -29,10 +29,15 @@
 // manager. Taking the one kind checks the other under the table's latch, which makes the
 // two one. Beyond 5000 row locks on a table they are escalated if nobody is in the way.
 //
-// READ COMMITTED takes no row locks: it waits for writers only. SERIALIZABLE protects
-// ranges by an S lock on the whole table, which blocks more than the real server's key
-// range locks and never less. Deadlocks are searched for when a transaction begins to
-// wait; the victim's own goroutine rolls it back.
+// READ COMMITTED takes no row locks: it waits for writers only. SERIALIZABLE enters the
+// stretch of the index that a scan covers into the table's [rangeLocks], where writers
+// look; a scan without bounds, or the hundredth range, locks the whole table. Names that
+// applications lock are resources like tables and rows. Deadlocks are searched for, over
+// all of these, when a transaction begins to wait; the victim's own goroutine rolls it
+// back.
+//
+// A panic under a latch releases it, and an operation is noted before it is carried out,
+// so that a rollback after a panic leaves nothing locked and no row half done.
 //
 // # Latches
 //
@@ -44,17 +49,18 @@
 //	Database.commitMu         one commit at a time: LSN, file, log, visibility
 //	garbageQueue.running
 //	table.latch               records, trees and definition of one table
-//	Database.tablesMu, lockManager.mu, lsnAllocator.mu, txnLog.mu, views.mu,
-//	garbageQueue.mu, counters.mu    leaves
+//	Database.tablesMu, lockManager.mu, rangeLocks.mu, runningTxns.mu, lsnAllocator.mu,
+//	txnLog.mu, views.mu, garbageQueue.mu, counters.mu    leaves
 //
 // commitMu and table.latch are never held together. A Txn and its iterators belong to
 // one goroutine; others touch only its fields that lockManager.mu guards, and atomics.
 //
 // # Several databases
 //
-// A transaction is in one database. A session that works in two has two transactions;
-// TxnOptions.With tells the deadlock search. They commit one after the other, so a crash
-// between the two keeps the first only: good enough for msdb and tempdb beside a user
+// A transaction is in one database. A session that works in two has two transactions of
+// one [Owner], which never bar each other and are one party in a deadlock. They commit one
+// after the other: others may see the first before the second, and a crash between the
+// two keeps the first only. That is good enough for msdb and tempdb beside a user
 // database, and the reason why the engine keeps what must be atomic in one database.
 //
 // # Files
@@ -63,5 +69,5 @@
 // transactions) per commit, with its rows, DDL, documents and the counters that changed.
 // Open replays them. What a crash left unfinished at the end is cut off; damage before
 // whole frames is a [CorruptFileError]. A file that is mostly history is rewritten at
-// Open.
+// Open. [Database.Backup] writes the same frames, as of one point in time.
 package storage
