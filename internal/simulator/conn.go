@@ -9,7 +9,9 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tds"
 )
 
@@ -18,8 +20,10 @@ import (
 // seen while a request runs.
 type conn struct {
 	server *Server
-	nc     net.Conn // what hangUp closes
-	plain  *transport
+	// replica is what the client has connected to, nil for the server itself.
+	replica *engine.Replica
+	nc      net.Conn // what hangUp closes
+	plain   *transport
 
 	// ctx ends when the connection is gone; gone is its Done.
 	ctx    context.Context
@@ -31,6 +35,7 @@ type conn struct {
 	out      *faultWriter
 	packets  *tds.PacketWriter
 	login    tds.Login7
+	dialect  tds.Dialect
 	session  session
 	inbox    *inbox
 	response *response // of the running request
@@ -52,6 +57,9 @@ func (c *conn) hangUp() {
 	})
 }
 
+// loginTimeout is how long a client may take to say LOGIN7.
+const loginTimeout = 60 * time.Second
+
 // serve runs the connection from its first byte to its end.
 func (c *conn) serve() {
 	defer c.hangUp()
@@ -62,10 +70,19 @@ func (c *conn) serve() {
 
 // run is the life of a connection: TLS and PRELOGIN, LOGIN7, requests.
 func (c *conn) run() error {
+	stopTimer := c.server.opts.Clock.AfterFunc(loginTimeout, func() {
+		c.server.opts.Log.Warn("login timed out", "remote", c.nc.RemoteAddr().String())
+		c.hangUp()
+	})
+	defer stopTimer()
 	transports, err := c.prelogin()
 	if err != nil {
 		return fmt.Errorf("pre-login: %w", err)
 	}
+	if err := c.readLogin(transports); err != nil {
+		return fmt.Errorf("login: %w", err)
+	}
+	stopTimer()
 	ok, err := c.logIn(transports)
 	if err != nil || !ok {
 		return err

@@ -187,6 +187,29 @@ func (c *call) integers(from, to int) error {
 	return c.Done(engine.DoneInfo{Command: engine.CommandSelect, HasCount: true, Count: int64(to - from + 1)})
 }
 
+// dates answers a result set of the types that came with TDS 7.3.
+func (c *call) dates() error {
+	day, tick := 738944, int64(37231234567)
+	columns := []engine.Column{
+		{Name: "d", Type: sqltypes.Simple(sqltypes.Date), Nullable: true},
+		{Name: "t", Type: sqltypes.Type{ID: sqltypes.Time, Scale: 2}, Nullable: true},
+		{Name: "d2", Type: sqltypes.Type{ID: sqltypes.DateTime2, Scale: 7}, Nullable: true},
+		{Name: "o", Type: sqltypes.Type{ID: sqltypes.DateTimeOffset}, Nullable: true},
+		{Name: "n", Type: sqltypes.Simple(sqltypes.Date), Nullable: true},
+	}
+	row := []sqltypes.Value{
+		sqltypes.DateOf(day), sqltypes.TimeOf(37231200000), sqltypes.DateTime2Of(day, tick),
+		sqltypes.DateTimeOffsetOf(day-1, 703230000000, 330), sqltypes.Null(),
+	}
+	if err := c.Columns(columns); err != nil {
+		return err
+	}
+	if err := c.Row(row); err != nil {
+		return err
+	}
+	return c.Done(engine.DoneInfo{Command: engine.CommandSelect, HasCount: true, Count: 1})
+}
+
 // dsn is a connection string with that user and further options.
 func dsn(user, pass string, options ...string) string {
 	query := url.Values{"encrypt": {"disable"}}

@@ -3,6 +3,7 @@ package simulator
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
@@ -23,24 +24,34 @@ const (
 
 const language = "us_english"
 
-// logIn reads LOGIN7 and answers it. It returns false after a refusal, which
-// the client has been told.
-func (c *conn) logIn(t transports) (bool, error) {
+// readLogin reads LOGIN7 and settles the protocol's version.
+func (c *conn) readLogin(t transports) error {
 	c.use(t.login)
 	m, err := c.in.ReadMessage()
 	if err != nil {
-		return false, fmt.Errorf("login: %w", err)
+		return err
 	}
 	if m.Type != tds.PacketLogin7 {
-		return false, fmt.Errorf("%v instead of LOGIN7", m.Type)
+		return fmt.Errorf("%v instead of LOGIN7", m.Type)
 	}
 	if c.login, err = tds.ParseLogin7(m.Payload); err != nil {
-		return false, err
+		return err
 	}
 	c.use(t.rest)
+	c.dialect = tds.Negotiate(c.login.TDSVersion)
+	if t.strict {
+		c.dialect = tds.Version80
+	}
+	return nil
+}
+
+// logIn answers LOGIN7. It returns false after a refusal, which the client has
+// been told.
+func (c *conn) logIn(t transports) (bool, error) {
 	if refusal := c.refuse(); refusal != nil {
 		return false, c.refuseLogin(refusal)
 	}
+	var err error
 	c.session, err = c.server.backend.Login(engine.Login{
 		User:       c.login.User,
 		Password:   c.login.Password,
@@ -49,11 +60,24 @@ func (c *conn) logIn(t transports) (bool, error) {
 		App:        c.login.App,
 		Language:   c.login.Language,
 		ReadIntent: c.login.ReadIntent,
+		Replica:    c.replica,
+		Connection: c.connection(t),
 	})
 	if err != nil {
 		return false, c.refuseLogin(err)
 	}
 	return true, c.acceptLogin(t)
+}
+
+// connection describes the connection to the engine.
+func (c *conn) connection(t transports) engine.ConnectionInfo {
+	info := engine.ConnectionInfo{
+		Encrypted: t.encrypted, Protocol: uint32(c.dialect), PacketSize: packetSize(c.login.PacketSize, t.encrypted),
+	}
+	if address, ok := c.nc.RemoteAddr().(*net.TCPAddr); ok {
+		info.ClientAddress, info.ClientPort = address.IP.String(), address.Port
+	}
+	return info
 }
 
 // refuse finds a reason to turn the client away before its password matters.
@@ -65,9 +89,9 @@ func (c *conn) refuse() error {
 		}
 	}
 	switch {
-	case c.login.TDSVersion < tds.Version73 && c.login.TDSVersion != tds.Version80:
+	case c.dialect == 0:
 		return sqltypes.Errorf(numberLoginFailed, 1, 14,
-			"Login failed. The client speaks TDS %08X; this server needs 7.3 or later.", c.login.TDSVersion)
+			"Login failed. The client speaks TDS %08X; this server needs 7.2 or later.", uint32(c.login.TDSVersion))
 	case c.login.Integrated:
 		return sqltypes.Errorf(18452, 1, 14,
 			"Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.")
@@ -107,10 +131,6 @@ func (c *conn) refuseLogin(reason error) error {
 // acceptLogin answers with the session's properties.
 func (c *conn) acceptLogin(t transports) error {
 	size := packetSize(c.login.PacketSize, t.encrypted)
-	version := min(tds.Version74, c.login.TDSVersion)
-	if t.strict {
-		version = tds.Version80
-	}
 	database := c.session.Database()
 	collation := sqltypes.DefaultCollation.Wire()
 	info := func(number int32, text string) tds.Notice {
@@ -122,7 +142,7 @@ func (c *conn) acceptLogin(t transports) error {
 	b = tds.AppendEnvChangeBytes(b, tds.EnvCollation, collation[:], nil)
 	b = tds.AppendEnvChange(b, tds.EnvLanguage, language, "")
 	b = tds.AppendNotice(b, info(numberLanguageInfo, fmt.Sprintf("Changed language setting to %s.", language)))
-	b = tds.AppendLoginAck(b, tds.LoginAck{TDSVersion: version, Program: programName, Version: c.server.version})
+	b = tds.AppendLoginAck(b, tds.LoginAck{TDSVersion: c.dialect, Program: programName, Version: c.server.version})
 	b = tds.AppendEnvChange(b, tds.EnvPacketSize, strconv.Itoa(size), strconv.Itoa(tds.DefaultPacketSize))
 	b = tds.AppendFeatureExtAck(b, c.acknowledged())
 	b = tds.AppendDone(b, tds.DoneToken{Kind: tds.Done})

@@ -19,6 +19,9 @@ type response struct {
 	conn *conn
 	buf  []byte // of the token being built, reused
 	rows *tds.RowEncoder
+	// downlevel are the types of columns that the client's protocol lacks, nil
+	// where it has them; the whole of it is nil when it has all.
+	downlevel []*sqltypes.Type
 
 	held     tds.DoneToken
 	holds    bool
@@ -43,7 +46,8 @@ func (r *response) Columns(cols []engine.Column) error {
 			CaseSensitive: c.CaseSensitive, Updatable: c.Updatable,
 		}
 	}
-	r.rows = tds.NewRowEncoder(columns)
+	r.downlevel = downlevel(columns, r.conn.dialect)
+	r.rows = r.conn.dialect.NewRowEncoder(columns)
 	return r.send(tds.AppendColMetadata(r.buf[:0], columns))
 }
 
@@ -51,6 +55,12 @@ func (r *response) Columns(cols []engine.Column) error {
 func (r *response) Row(row []sqltypes.Value) error {
 	if r.conn.inbox.interrupted() {
 		return context.Canceled
+	}
+	if r.downlevel != nil {
+		var err error
+		if row, err = toDownlevel(row, r.downlevel, r.conn.dialect); err != nil {
+			return err
+		}
 	}
 	r.buf = r.rows.AppendRow(r.buf[:0], row)
 	_, err := r.conn.packets.Write(r.buf)
@@ -117,6 +127,13 @@ func (r *response) ReturnStatus(status int32) error {
 
 // ReturnValue sends an output parameter.
 func (r *response) ReturnValue(name string, ordinal int, t sqltypes.Type, v sqltypes.Value) error {
+	if sent := r.conn.dialect.Type(t); sent.ID != t.ID {
+		row, err := toDownlevel([]sqltypes.Value{v}, []*sqltypes.Type{&t}, r.conn.dialect)
+		if err != nil {
+			return err
+		}
+		t, v = sent, row[0]
+	}
 	return r.send(tds.AppendReturnValue(r.buf[:0], name, ordinal, r.conn.wireType(t), v))
 }
 

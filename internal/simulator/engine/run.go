@@ -97,7 +97,7 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 	if errors.As(err, &th) {
 		return err
 	}
-	located := *se
+	located := *x.truncationAsOf(se)
 	if located.Line == 0 {
 		located.Line = int32(max(x.line, 1))
 	}

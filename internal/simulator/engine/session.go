@@ -161,6 +161,9 @@ func (s *Session) AppName() string { return s.from.App }
 // Login is the name of the login.
 func (s *Session) Login() string { return s.login.Name }
 
+// Connection is how the client is connected.
+func (s *Session) Connection() ConnectionInfo { return s.from.Connection }
+
 // ReadIntent reports whether the client asked for a read-only connection.
 func (s *Session) ReadIntent() bool { return s.from.ReadIntent }
 

@@ -30,8 +30,10 @@ func (x *Exec) sessionStmt(stmt tsql.Stmt) func() error {
 		return func() error { return x.use(st.Database) }
 	case *tsql.KillStmt:
 		return func() error { return x.killSession(st) }
-	case *tsql.CheckpointStmt, *tsql.ReconfigureStmt:
+	case *tsql.CheckpointStmt:
 		return func() error { return nil }
+	case *tsql.ReconfigureStmt:
+		return x.reconfigure
 	case *tsql.ExecuteAsStmt:
 		return func() error { return x.executeAs(st) }
 	case *tsql.RevertStmt:

@@ -8,16 +8,9 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
-// Versions of the protocol as LOGIN7 carries them.
-const (
-	Version73 uint32 = 0x730B0003
-	Version74 uint32 = 0x74000004
-	Version80 uint32 = 0x08000000
-)
-
 // Login7 is what the server needs of a LOGIN7 message (MS-TDS 2.2.6.4).
 type Login7 struct {
-	TDSVersion uint32
+	TDSVersion Dialect
 	// PacketSize is the size that the client asks for; 0 means the server's
 	// default.
 	PacketSize uint32
@@ -62,7 +55,7 @@ var errLogin7 = errors.New("malformed LOGIN7")
 // String leaves the passwords out.
 func (l Login7) String() string {
 	return fmt.Sprintf("LOGIN7 version %08x user %q database %q app %q host %q packet size %d read intent %t",
-		l.TDSVersion, l.User, l.Database, l.App, l.Host, l.PacketSize, l.ReadIntent)
+		uint32(l.TDSVersion), l.User, l.Database, l.App, l.Host, l.PacketSize, l.ReadIntent)
 }
 
 // Offsets of fixed fields of LOGIN7.
@@ -94,7 +87,7 @@ func ParseLogin7(payload []byte) (Login7, error) {
 	}
 	p := loginParser{b: payload[:length]}
 	l := Login7{
-		TDSVersion: binary.LittleEndian.Uint32(payload[4:]),
+		TDSVersion: Dialect(binary.LittleEndian.Uint32(payload[4:])),
 		PacketSize: binary.LittleEndian.Uint32(payload[8:]),
 		ODBC:       payload[loginOptionFlags2]&flags2ODBC != 0,
 		Integrated: payload[loginOptionFlags2]&flags2Integrated != 0,

@@ -12,7 +12,7 @@ import (
 // buildLogin7 writes LOGIN7 as a client does.
 func buildLogin7(l Login7) []byte {
 	b := make([]byte, loginFixedSize)
-	binary.LittleEndian.PutUint32(b[4:], l.TDSVersion)
+	binary.LittleEndian.PutUint32(b[4:], uint32(l.TDSVersion))
 	binary.LittleEndian.PutUint32(b[8:], l.PacketSize)
 	if l.ODBC {
 		b[loginOptionFlags2] |= flags2ODBC

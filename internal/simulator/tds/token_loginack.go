@@ -5,7 +5,7 @@ import "encoding/binary"
 // LoginAck tells the client that it is logged in.
 type LoginAck struct {
 	// TDSVersion is the version spoken from here on.
-	TDSVersion uint32
+	TDSVersion Dialect
 	// Program is the server's name for itself.
 	Program string
 	Version Version
@@ -19,7 +19,7 @@ const interfaceTSQL = 1
 func AppendLoginAck(dst []byte, a LoginAck) []byte {
 	at := len(dst)
 	dst = append(beginSized(dst, tokenLoginAck), interfaceTSQL)
-	dst = binary.BigEndian.AppendUint32(dst, a.TDSVersion)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(a.TDSVersion))
 	dst = appendBVarChar(dst, a.Program)
 	dst = append(dst, a.Version.Major, a.Version.Minor)
 	dst = binary.BigEndian.AppendUint16(dst, a.Version.Build)

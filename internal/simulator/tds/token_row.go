@@ -9,11 +9,16 @@ import (
 // RowEncoder writes the rows of one result set.
 type RowEncoder struct {
 	columns []column
+	// bitmaps says that rows with NULLs go out as NBCROW.
+	bitmaps bool
 }
 
 // NewRowEncoder compiles the writer of each column, once for a result set.
-func NewRowEncoder(columns []Column) *RowEncoder {
-	e := &RowEncoder{columns: make([]column, len(columns))}
+func NewRowEncoder(columns []Column) *RowEncoder { return Version74.NewRowEncoder(columns) }
+
+// NewRowEncoder is that for a client that speaks the dialect.
+func (d Dialect) NewRowEncoder(columns []Column) *RowEncoder {
+	e := &RowEncoder{columns: make([]column, len(columns)), bitmaps: d.hasNBCRow()}
 	for i, c := range columns {
 		e.columns[i] = compileColumn(c.Type, c.Nullable)
 	}
@@ -28,13 +33,17 @@ func (e *RowEncoder) AppendRow(dst []byte, row []sqltypes.Value) []byte {
 		panic(fmt.Sprintf("tds: %d values in a row of %d columns", len(row), len(e.columns)))
 	}
 	for i := range row {
-		if row[i].IsNull() {
+		if e.bitmaps && row[i].IsNull() {
 			return e.appendNBCRow(dst, row)
 		}
 	}
 	dst = append(dst, tokenRow)
 	for i := range row {
 		c := &e.columns[i]
+		if row[i].IsNull() {
+			dst = append(dst, c.null...)
+			continue
+		}
 		if row[i].Kind() != c.kind {
 			c.check(i, row[i])
 		}
