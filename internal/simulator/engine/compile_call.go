@@ -15,6 +15,9 @@ func (c *compiler) call(f *tsql.FuncCall, b *block) (*expr, error) {
 	if len(f.Name.Parts) > 1 {
 		return c.userCall(f, b)
 	}
+	if !c.x.in.knowsFunction(name) {
+		return nil, errUnknownFunction(f.Name.Base())
+	}
 	if f.Over != nil {
 		return c.windowCall(name, f, b)
 	}
@@ -49,7 +52,7 @@ func (c *compiler) call(f *tsql.FuncCall, b *block) (*expr, error) {
 	if sf, ok := systemFunctions[name]; ok {
 		return c.systemCall(sf, f, b)
 	}
-	if name == "TYPEPROPERTY" || name == "CURSOR_STATUS" {
+	if name == "TYPEPROPERTY" {
 		return nil, unsupported("The function " + name)
 	}
 	return c.builtinCall(name, f.Args, b)
@@ -179,7 +182,7 @@ func (e builtinEnv) Session() builtin.Session {
 func (c *compiler) builtinCall(name string, args []tsql.Expr, b *block) (*expr, error) {
 	f, ok := builtin.Lookup(name)
 	if !ok {
-		return nil, sqltypes.Errorf(195, 10, 15, "'%s' is not a recognized built-in function name.", strings.ToLower(name))
+		return nil, c.x.in.errNoFunction(name)
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
 		return nil, argumentCount(strings.ToLower(name), f.MinArgs)

@@ -58,6 +58,17 @@ func (c *compiler) condition(e tsql.Expr, b *block, negate bool) (*cond, error) 
 	case *tsql.Quantified:
 		return c.quantified(e, b, negate)
 	case *tsql.FuncCall:
+		if fold(e.Name.Base()) == "update" {
+			k, err := c.updateCond(e)
+			if err != nil || !negate {
+				return k, err
+			}
+			plain := k.eval
+			return &cond{volatile: true, eval: func(fr *frame) (tri, error) {
+				t, err := plain(fr)
+				return t.not(), err
+			}}, nil
+		}
 		if fold(e.Name.Base()) == "contains" || fold(e.Name.Base()) == "freetext" {
 			return nil, unsupported("Full-text search")
 		}
@@ -204,6 +215,9 @@ func (c *compiler) isNull(e *tsql.IsNull, b *block, negate bool) (*cond, error) 
 // isDistinct compares with NULL as a value of its own (MS docs: IS [NOT]
 // DISTINCT FROM).
 func (c *compiler) isDistinct(e *tsql.IsDistinct, b *block, negate bool) (*cond, error) {
+	if !c.x.in.AtLeast(Release2022) {
+		return nil, sqltypes.Errorf(156, 1, 15, "Incorrect syntax near the keyword 'DISTINCT'.")
+	}
 	l, err := c.expr(e.L, b)
 	if err != nil {
 		return nil, err

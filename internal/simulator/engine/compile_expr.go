@@ -27,6 +27,8 @@ type compiler struct {
 	// set where a value is computed for a column or variable.
 	sequences []int64
 	assigning bool
+	// rowIDs asks the next SELECT for its table's row id as a last value.
+	rowIDs bool
 	// module is set while a view's or function's body is compiled: names without
 	// a schema belong to the module's database and schema.
 	module *moduleScope

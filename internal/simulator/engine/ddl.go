@@ -77,6 +77,8 @@ func (x *Exec) ddlStmt(stmt tsql.Stmt) func() error {
 		return func() error { return x.permissionStmt(st) }
 	case *tsql.AuthorizationStmt:
 		return func() error { return x.authorization(st) }
+	case *tsql.EnableTriggerStmt:
+		return func() error { return x.enableTriggers(st.On, &st.EnableTrigger) }
 	case *tsql.OtherStmt:
 		return x.otherStmt(st)
 	}

@@ -38,6 +38,8 @@ func (x *Exec) alterTable(st *tsql.AlterTableStmt) error {
 		err = y.alterDrop(a, st)
 	case st.AlterColumn != nil:
 		err = y.alterColumn(a, st.AlterColumn)
+	case st.Trigger != nil:
+		return x.enableTriggers(st.Table, st.Trigger)
 	case st.EnableCheck != nil:
 		y.enableCheck(a, st.EnableCheck)
 	case len(st.SetOptions) > 0:

@@ -36,6 +36,10 @@ func (x *Exec) declareAll(list []tsql.Stmt) error {
 
 func (x *Exec) declareVars(st *tsql.DeclareStmt) error {
 	for _, v := range st.Vars {
+		if v.Cursor {
+			x.scope.cursors[fold(v.Name)] = nil
+			continue
+		}
 		if v.Table != nil {
 			if err := x.declareTable(v.Name, v.Table); err != nil {
 				return err

@@ -259,6 +259,7 @@ func (w *tableWriter) checkChildren(x *Exec, old, row []value, verb string) erro
 						next[id-1] = row[k.fk.RefColumns[i]-1]
 					}
 				}
+				child.note(x, "UPDATE", v.row, next)
 				err = child.replace(x, v.id, v.row, next)
 			default:
 				column := 0

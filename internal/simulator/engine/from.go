@@ -182,6 +182,9 @@ func (c *compiler) tableRef(ts *tsql.TableRef, b *block) (*fromTree, error) {
 		if d, level := b.cte(n.Base()); d != nil {
 			return c.cteRef(d, level, alias, b)
 		}
+		if l := c.triggerTable(n.Base(), alias); l != nil {
+			return b.add(l)
+		}
 	}
 	if strings.HasPrefix(n.Base(), "#") {
 		t := c.x.s.tempTable(n.Base())

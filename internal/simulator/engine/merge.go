@@ -108,6 +108,8 @@ func (c *compiler) mergeBranch(when *tsql.MergeWhen, b *block, p *mergePlan) (me
 			branch.in.columns = nil
 		}
 		branch.vals = make([]*expr, len(when.Values))
+		c.assigning = true
+		defer func() { c.assigning = false }()
 		for i, e := range when.Values {
 			if _, ok := e.(*tsql.DefaultValue); ok {
 				continue
@@ -154,6 +156,7 @@ func (p *mergePlan) run(x *Exec) error {
 		return err
 	}
 	out := p.out.start(x)
+	p.begin(x)
 	var updates []foundRow
 	var assigned []int
 	for i := range actions {
@@ -181,6 +184,7 @@ func (p *mergePlan) run(x *Exec) error {
 			err = out.addFrom(a.base, a.row.old, nil, "DELETE")
 		default:
 			if err = p.w.insert(x, a.row.next, storage.LSN{}); err == nil {
+				p.w.note(x, "INSERT", nil, a.row.next)
 				err = out.addFrom(a.base, nil, a.row.next, "INSERT")
 			}
 		}
@@ -189,6 +193,21 @@ func (p *mergePlan) run(x *Exec) error {
 		}
 	}
 	return out.finish(CommandMerge, int64(len(actions)))
+}
+
+// begin announces the events of all branches to the triggers.
+func (p *mergePlan) begin(x *Exec) {
+	for i := range p.whens {
+		b := &p.whens[i]
+		switch b.when.Action {
+		case tsql.MergeInsert:
+			p.w.begin(x, "INSERT", nil)
+		case tsql.MergeUpdate:
+			p.w.begin(x, "UPDATE", assignedColumns(b.set))
+		case tsql.MergeDelete:
+			p.w.begin(x, "DELETE", []int{})
+		}
+	}
 }
 
 // decide finds what happens to each row of target and source.

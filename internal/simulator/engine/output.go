@@ -23,6 +23,9 @@ func (c *compiler) output(o *tsql.OutputClause, w *tableWriter, base *block) (*o
 	if o == nil {
 		return nil, nil
 	}
+	if len(w.triggers) > 0 && (o.Into == nil || o.Then != nil) {
+		return nil, raise(334, "The target table '%s' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.", w.table.Name)
+	}
 	b := &block{phase: phaseWhere}
 	if base != nil {
 		b.sources = append(b.sources, base.sources...)
@@ -113,6 +116,9 @@ func (r *outputRun) addFrom(base [][]value, deleted, inserted []value, action st
 // finish sends or stores the output and ends the statement.
 func (r *outputRun) finish(command uint16, count int64) error {
 	if err := r.deliver(); err != nil {
+		return err
+	}
+	if err := r.x.fireTriggers(count); err != nil {
 		return err
 	}
 	r.x.s.rowCount, r.x.s.lastError = count, 0

@@ -14,10 +14,13 @@ type variables struct {
 	types []sqltypes.Type
 	// tables are the declared table variables.
 	tables map[string]*Table
+	// cursors are the scope's own cursors and its cursor variables, nil while
+	// those are empty.
+	cursors map[string]*cursor
 }
 
 func newVariables() *variables {
-	return &variables{slots: map[string]int{}, tables: map[string]*Table{}}
+	return &variables{slots: map[string]int{}, tables: map[string]*Table{}, cursors: map[string]*cursor{}}
 }
 
 func (v *variables) declare(name string, t sqltypes.Type) error {

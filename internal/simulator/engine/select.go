@@ -12,6 +12,8 @@ type selectPlan struct {
 	// transient are the sources whose rows are reused by the next row and must be
 	// copied to be kept.
 	transient uint64
+	// locking are the scans of tables that a hint locks whole.
+	locking []*tableScan
 
 	grouped bool
 	groupBy []*expr
@@ -33,6 +35,9 @@ type selectPlan struct {
 	firstOnly bool
 	limits    *limitPlan
 
+	// target is the table whose row ids follow the output columns (cursors).
+	target *Table
+
 	// assign are the variables that SELECT @v = expr sets, by output column.
 	assign []assignment
 }
@@ -53,6 +58,8 @@ type assignment struct {
 func (c *compiler) selectSpec(s *tsql.SelectSpec, q *tsql.SelectQuery, outer *block, ctes map[string]*cteDef) (*queryPlan, error) {
 	b := &block{outer: outer, ctes: ctes, phase: phaseFrom}
 	p := &selectPlan{distinct: s.Distinct}
+	rowIDs := c.rowIDs
+	c.rowIDs = false
 	tree, err := c.from(s.From, b)
 	if err != nil {
 		return nil, err
@@ -87,10 +94,15 @@ func (c *compiler) selectSpec(s *tsql.SelectSpec, q *tsql.SelectQuery, outer *bl
 	p.sources = len(b.sources)
 	wish := p.orderWish()
 	pl := &planner{c: c, b: b, wish: wish}
+	if rowIDs && len(b.sources) == 1 && b.sources[0].table != nil && !p.grouped && !p.distinct && len(p.assign) == 0 {
+		pl.keepID, p.target = 1, b.sources[0].table
+		p.out = append(p.out, &expr{typ: typeBigInt, eval: func(fr *frame) (value, error) { return sqltypes.IntOf(int64(fr.ids[0])), nil }})
+	}
 	if p.root, err = pl.plan(tree, conjuncts(where)); err != nil {
 		return nil, err
 	}
 	p.transient = pl.transient
+	p.locking = pl.locking
 	if pl.ordered {
 		if p.grouped {
 			p.firstOnly = true

@@ -31,6 +31,9 @@ type sortedRow struct {
 
 func (p *selectPlan) newFrame(x *Exec, outer *frame) *frame {
 	fr := &frame{x: x, outer: outer, rows: make([][]value, p.sources)}
+	if p.target != nil {
+		fr.ids = make([]storage.RowID, p.sources)
+	}
 	return fr
 }
 
@@ -46,7 +49,7 @@ func (p *selectPlan) runFrame(fr *frame, emit func([]value) error) error {
 		return err
 	}
 	if lim.limited && lim.count == 0 {
-		return nil
+		return p.lockTables(fr)
 	}
 	r := &selectRun{p: p, x: fr.x, lim: lim, emit: emit, buf: make([]value, len(p.out))}
 	if p.distinct {
@@ -70,6 +73,18 @@ func (p *selectPlan) runFrame(fr *frame, emit func([]value) error) error {
 		return nil
 	}
 	return err
+}
+
+// lockTables takes the locks that hints ask for, for a block that returns no
+// rows: SELECT TOP (0) * FROM t WITH (TABLOCKX) is a way to lock a table, which
+// debezium's ExclusiveSnapshotLock relies on.
+func (p *selectPlan) lockTables(fr *frame) error {
+	for _, n := range p.locking {
+		if err := n.lock(fr.x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // evalOut computes the output row of the frame into the shared buffer.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -76,8 +75,6 @@ func init() {
 		"HOST_NAME":              {0, 0, nil, typeSysname, func(x *Exec, _ []value) (value, error) { return textOrNull(x.s.from.Host), nil }},
 		"HOST_ID":                {0, 0, nil, sqltypes.Type{ID: sqltypes.Char, Length: 10}, func(*Exec, []value) (value, error) { return text("1         "), nil }},
 		"APP_NAME":               {0, 0, nil, typeSysname, func(x *Exec, _ []value) (value, error) { return text(x.s.from.App), nil }},
-		"CURRENT_TIMEZONE":       {0, 0, nil, sqltypes.VarCharOf(64), func(x *Exec, _ []value) (value, error) { return text(timezoneName(x)), nil }},
-		"CURRENT_TIMEZONE_ID":    {0, 0, nil, sqltypes.VarCharOf(64), func(x *Exec, _ []value) (value, error) { return text(timezoneID(x)), nil }},
 		"SCOPE_IDENTITY":         {0, 0, nil, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, scopeIdentity},
 		"IDENT_CURRENT":          {1, 1, one, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, identCurrent},
 		"IDENT_SEED":             {1, 1, one, sqltypes.Type{ID: sqltypes.Numeric, Precision: 38}, identSeed},
@@ -278,40 +275,4 @@ func databaseProperty(x *Exec, a []value) (value, error) {
 		return sqltypes.VariantOf(integer(1033), typeInt), nil
 	}
 	return value{}, nil
-}
-
-func timezoneName(x *Exec) string {
-	if timezoneID(x) == "UTC" {
-		return "(UTC) Coordinated Universal Time"
-	}
-	_, offset := x.Now().Zone()
-	sign := "+"
-	if offset < 0 {
-		sign, offset = "-", -offset
-	}
-	return "(UTC" + sign + pad2(offset/3600) + ":" + pad2(offset/60%60) + ") " + timezoneID(x)
-}
-
-func pad2(n int) string {
-	s := strconv.Itoa(n)
-	if len(s) < 2 {
-		return "0" + s
-	}
-	return s
-}
-
-// timezoneID is the server's zone as Windows names it, for the common zones.
-func timezoneID(x *Exec) string {
-	name := x.in.location.String()
-	if w, ok := windowsZones[name]; ok {
-		return w
-	}
-	return name
-}
-
-var windowsZones = map[string]string{
-	"UTC": "UTC", "Etc/UTC": "UTC", "Europe/Berlin": "W. Europe Standard Time", "Europe/London": "GMT Standard Time",
-	"Europe/Paris": "Romance Standard Time", "America/New_York": "Eastern Standard Time", "America/Chicago": "Central Standard Time",
-	"America/Denver": "Mountain Standard Time", "America/Los_Angeles": "Pacific Standard Time", "Asia/Tokyo": "Tokyo Standard Time",
-	"Asia/Kolkata": "India Standard Time", "Asia/Shanghai": "China Standard Time", "Australia/Sydney": "AUS Eastern Standard Time",
 }
