@@ -145,6 +145,9 @@ func (c *conn) acceptLogin(t transports) error {
 	b = tds.AppendLoginAck(b, tds.LoginAck{TDSVersion: c.dialect, Program: programName, Version: c.server.version})
 	b = tds.AppendEnvChange(b, tds.EnvPacketSize, strconv.Itoa(size), strconv.Itoa(tds.DefaultPacketSize))
 	b = tds.AppendFeatureExtAck(b, c.acknowledged())
+	if c.login.ReadIntent && c.server.route.host != "" {
+		b = tds.AppendRouting(b, c.server.route.host, c.server.route.port)
+	}
 	b = tds.AppendDone(b, tds.DoneToken{Kind: tds.Done})
 	c.packets.SetSPID(uint16(c.session.SPID()))
 	if _, err := c.packets.Write(b); err != nil {

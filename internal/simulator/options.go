@@ -55,6 +55,10 @@ type Options struct {
 	// TLS holds the certificate and key; nil makes a certificate for localhost
 	// at start, see Server.CertPool.
 	TLS *tls.Config
+	// RouteReadIntent is the host and port to which clients with
+	// ApplicationIntent=ReadOnly are sent, as by the read-only routing of an
+	// availability group; empty sends nobody away.
+	RouteReadIntent string
 	// Encryption is negotiated unless set.
 	Encryption Encryption
 	// Log receives connection errors and panics of a session; nil discards.

@@ -146,3 +146,16 @@ func TestWire_StatementsBehindAFailedOne(t *testing.T) {
 	c.batch("SELECT 4 AS a")
 	assert.Contains(t, c.receive(), "ROW 4\n")
 }
+
+// With fNoMetaData the columns are not described (MS-TDS 2.2.6.6, 2.2.7.4).
+func TestWire_CallWithoutMetadata(t *testing.T) {
+	s, _ := newServerDB(t)
+	c := newRawServerClient(t, s)
+	call := rpcByNumber(10, textParam("SELECT 1 AS n"))
+	silent := append([]byte(nil), call...)
+	silent[4] = tds.RPCNoMetadata
+	answer := c.call(call, silent)
+	assert.Equal(t, 1, strings.Count(answer, "COLMETADATA as before\nROW 1\n"), answer)
+	c.send(tds.PacketRPC, 1, append(append(append(headers(), call...), 0xFE), call...))
+	assert.Contains(t, c.receive(), "NoExecFlag")
+}

@@ -233,3 +233,5 @@ func TestWire_GarbageClosesTheConnection(t *testing.T) {
 		})
 	}
 }
+
+func utf16(s string) []byte { return sqltypes.AppendUTF16(nil, s) }

@@ -81,6 +81,7 @@ func (c *conn) execute(r *request) (err error) {
 	}()
 	switch {
 	case r.kind == tds.PacketAttention:
+		c.session.AbandonBulkLoad()
 		return nil
 	case r.ignored:
 		c.session.AbandonBulkLoad()
@@ -119,7 +120,7 @@ func (c *conn) callAll(r *request) error {
 				return err
 			}
 		}
-		c.response.beginCall()
+		c.response.beginCall(call.Options)
 		args, err := arguments(call)
 		if err == nil {
 			err = c.session.Call(r.ctx, call.Procedure, args, c.response)

@@ -23,13 +23,14 @@ type response struct {
 	// where it has them; the whole of it is nil when it has all.
 	downlevel []*sqltypes.Type
 
-	held     tds.DoneToken
-	holds    bool
-	rpc      bool // a call is running, whose response ends with DONEPROC
-	failed   bool // an error was sent that no DONE has carried yet
-	broken   bool // an error was sent during the call
-	resetAck bool
-	fatal    bool
+	held       tds.DoneToken
+	holds      bool
+	noMetadata bool // the running call wants no descriptions of columns
+	rpc        bool // a call is running, whose response ends with DONEPROC
+	failed     bool // an error was sent that no DONE has carried yet
+	broken     bool // an error was sent during the call
+	resetAck   bool
+	fatal      bool
 }
 
 var _ engine.Sink = (*response)(nil)
@@ -48,6 +49,9 @@ func (r *response) Columns(cols []engine.Column) error {
 	}
 	r.downlevel = downlevel(columns, r.conn.dialect)
 	r.rows = r.conn.dialect.NewRowEncoder(columns)
+	if r.noMetadata {
+		return r.send(tds.AppendNoMetadata(r.buf[:0]))
+	}
 	return r.send(tds.AppendColMetadata(r.buf[:0], columns))
 }
 
@@ -189,7 +193,10 @@ func (r *response) flush() error {
 }
 
 // beginCall starts the response of a procedure call.
-func (r *response) beginCall() { r.rpc, r.broken = true, false }
+func (r *response) beginCall(options uint16) {
+	r.rpc, r.broken = true, false
+	r.noMetadata = options&tds.RPCNoMetadata != 0
+}
 
 // endCall ends it with DONEPROC when the session has not.
 func (r *response) endCall() error {

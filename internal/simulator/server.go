@@ -29,6 +29,7 @@ type Server struct {
 	wrappedTLS *tls.Config
 	strictTLS  *tls.Config
 	faults     faultSet
+	route      route
 
 	mu        sync.Mutex
 	closed    bool
@@ -64,6 +65,9 @@ func newServer(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s.version = version
+	if s.route, err = parseRoute(s.opts.RouteReadIntent); err != nil {
+		return nil, err
+	}
 	if err := s.prepareTLS(); err != nil {
 		return nil, err
 	}
@@ -109,7 +113,10 @@ func (s *Server) CertificatePEM() []byte {
 
 // Serve accepts connections until Close, then returns ErrServerClosed. It
 // closes the listener.
-func (s *Server) Serve(l net.Listener) error {
+func (s *Server) Serve(l net.Listener) error { return s.serve(l, nil) }
+
+// serve accepts connections to a replica, nil for the server itself.
+func (s *Server) serve(l net.Listener, replica *engine.Replica) error {
 	if !s.track(l) {
 		l.Close()
 		return ErrServerClosed
@@ -123,7 +130,7 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return fmt.Errorf("accepting connections: %w", err)
 		}
-		if !s.start(nc) {
+		if !s.start(nc, replica) {
 			nc.Close()
 			return ErrServerClosed
 		}
@@ -133,19 +140,21 @@ func (s *Server) Serve(l net.Listener) error {
 // ServeConn serves one connection in the background and closes it at the end.
 // After Close it closes the connection at once.
 func (s *Server) ServeConn(nc net.Conn) {
-	if !s.start(nc) {
+	if !s.start(nc, nil) {
 		nc.Close()
 	}
 }
 
 // Dial connects in memory. The connection has deadlines and buffers and works
 // inside testing/synctest.
-func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
+func (s *Server) Dial(ctx context.Context) (net.Conn, error) { return s.dial(ctx, nil) }
+
+func (s *Server) dial(ctx context.Context, replica *engine.Replica) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	client, server := newPipe()
-	if !s.start(server) {
+	if !s.start(server, replica) {
 		client.Close()
 		return nil, ErrServerClosed
 	}
@@ -219,14 +228,15 @@ func (s *Server) untrack(l net.Listener) {
 	delete(s.listeners, l)
 }
 
-// start runs a connection on its own goroutine, false after Close.
-func (s *Server) start(nc net.Conn) bool {
+// start runs a connection to a replica on its own goroutine, false after Close.
+func (s *Server) start(nc net.Conn, replica *engine.Replica) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
 	c := newConn(s, nc)
+	c.replica = replica
 	s.conns[c] = struct{}{}
 	s.work.Go(func() {
 		defer s.forget(c)

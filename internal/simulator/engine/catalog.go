@@ -66,6 +66,8 @@ type Table struct {
 	tableVariable bool
 	// readOnly marks the table of a table-valued parameter.
 	readOnly bool
+	// names are the rules of the database that the table belongs to.
+	names nameRules
 }
 
 // TableColumn is a column of a table.
@@ -303,7 +305,7 @@ func (c *Catalog) clone() *Catalog {
 
 func fold(s string) string { return strings.ToLower(s) }
 
-func (c *Catalog) schema(name string) *Schema { return c.schemas[fold(name)] }
+func (c *Catalog) schema(name string) *Schema { return c.schemas[c.schemaKey(name)] }
 
 func (c *Catalog) schemaByID(id int32) *Schema {
 	for _, s := range c.schemas {
@@ -321,15 +323,13 @@ func (c *Catalog) schemaName(id int32) string {
 	return ""
 }
 
-func objectKey(schema int32, name string) string { return itoa(int64(schema)) + "/" + fold(name) }
-
 // lookup finds an object's id by schema and name; 0 when there is none.
 func (c *Catalog) lookup(schema, name string) int64 {
 	s := c.schema(schema)
 	if s == nil {
 		return 0
 	}
-	return c.names[objectKey(s.ID, name)]
+	return c.names[c.objectKey(s.ID, name)]
 }
 
 func (c *Catalog) table(schema, name string) *Table   { return c.tables[c.lookup(schema, name)] }
@@ -349,7 +349,7 @@ func (c *Catalog) principalByID(id int32) *Principal {
 // Column finds a column by name, nil when there is none.
 func (t *Table) Column(name string) *TableColumn {
 	for _, c := range t.Columns {
-		if strings.EqualFold(c.Name, name) {
+		if t.names.same(c.Name, name) {
 			return c
 		}
 	}
@@ -369,7 +369,7 @@ func (t *Table) ColumnByID(id int) *TableColumn {
 // Index finds an index by name, nil when there is none.
 func (t *Table) Index(name string) *Index {
 	for _, ix := range t.Indexes {
-		if strings.EqualFold(ix.Name, name) {
+		if t.names.same(ix.Name, name) {
 			return ix
 		}
 	}

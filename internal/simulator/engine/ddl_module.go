@@ -100,7 +100,7 @@ func (x *Exec) checkModule(db *Database, schema string, m *Module, stmt tsql.Stm
 		if err != nil {
 			return err
 		}
-		_, err = renamed(q.columns, st.Columns, m.Name)
+		_, err = renamed(q.columns, st.Columns, m.Name, db.nameRules())
 		return err
 	case *tsql.CreateFunctionStmt:
 		params, err := x.paramsOf(st.Params)
@@ -132,7 +132,7 @@ func (x *Exec) createType(st *tsql.CreateTypeStmt) error {
 	if err != nil {
 		return err
 	}
-	key := objectKey(schema.ID, st.Name.Base())
+	key := x.catalog(db).objectKey(schema.ID, st.Name.Base())
 	if x.catalog(db).types[key] != nil {
 		return sqltypes.Errorf(219, 1, 16, "The type '%s' already exists, or you do not have permission to create it.", st.Name.String())
 	}

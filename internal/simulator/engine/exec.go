@@ -224,6 +224,10 @@ func (x *Exec) finish(err error) error {
 		return nil
 	}
 	if cause := context.Cause(x.ctx); cause != nil && err != nil {
+		if s.xactAbort {
+			// An attention is a run-time error to XACT_ABORT (MS docs: SET XACT_ABORT).
+			return errors.Join(x.rollbackAll(), cause)
+		}
 		return cause
 	}
 	return err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -73,7 +74,7 @@ func (c *compiler) inserter(db *Database, t *Table, names []string, given int) (
 	c.uncached = c.uncached || allowIdentity
 	if len(names) == 0 {
 		for _, col := range t.Columns {
-			if col.Computed == "" && col.Type.ID != sqltypes.RowVersion && col.Identity == nil {
+			if col.Computed == "" && (col.Type.ID != sqltypes.RowVersion || given >= 0) && col.Identity == nil {
 				in.columns = append(in.columns, col)
 			}
 		}
@@ -94,7 +95,7 @@ func (c *compiler) inserter(db *Database, t *Table, names []string, given int) (
 			return nil, errInvalidColumn(name)
 		}
 		for _, before := range names[:i] {
-			if strings.EqualFold(before, name) {
+			if t.names.same(before, name) {
 				return nil, raise(264, "The column name '%s' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.", name)
 			}
 		}
@@ -156,6 +157,9 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 	if in.lock, err = targetLock(st.Target.Hints); err != nil {
 		return nil, err
 	}
+	if query != nil && slices.ContainsFunc(in.columns, isRowVersion) {
+		return nil, errRowVersion()
+	}
 	if in.output, err = c.output(st.Output, in.tableWriter, nil); err != nil {
 		return nil, err
 	}
@@ -180,6 +184,9 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 		if err != nil {
 			return err
 		}
+		if n := x.s.rowCountLimit; n > 0 && !x.system && (!lim.limited || lim.count > n) {
+			lim.limited, lim.count = true, n
+		}
 		count := int64(0)
 		in.begin(x, "INSERT", nil)
 		out := in.output.start(x)
@@ -198,6 +205,12 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 		}
 		return out.finish(CommandInsert, count)
 	}, nil
+}
+
+func isRowVersion(c *TableColumn) bool { return c.Type.ID == sqltypes.RowVersion }
+
+func errRowVersion() error {
+	return raise(273, "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.")
 }
 
 func selectCount(number int32) error {
@@ -242,6 +255,9 @@ func (c *compiler) insertRows(st *tsql.InsertStmt, in *inserter) (func(x *Exec, 
 		for i, e := range list {
 			if _, ok := e.(*tsql.DefaultValue); ok {
 				continue
+			}
+			if isRowVersion(in.columns[i]) {
+				return nil, errRowVersion()
 			}
 			k, err := c.expr(e, nil)
 			if err != nil {
@@ -376,6 +392,11 @@ func (x *Exec) insertExec(st *tsql.InsertStmt) error {
 	if in.output, err = c.output(st.Output, in.tableWriter, nil); err != nil {
 		return err
 	}
+	if x.s.insertExec {
+		return raise(8164, "An INSERT EXEC statement cannot be nested.")
+	}
+	x.s.insertExec = true
+	defer func() { x.s.insertExec = false }()
 	info := statementPlan{kind: "insert", objects: c.objects, text: x.textOf(st), data: true}
 	return x.statement(info, func() error {
 		captured := &captureSink{next: x.sink}
@@ -440,7 +461,7 @@ func (c *compiler) selectInto(q *tsql.SelectQuery, spec *tsql.SelectSpec) (func(
 		} else if x.s.tempTable(name.Base()) != nil {
 			return sqltypes.Errorf(2714, 6, 16, "There is already an object named '%s' in the database.", name.Base())
 		}
-		t := &Table{Object: Object{ID: db.newObjectID(), SchemaID: schemaID, Name: name.Base(), Kind: KindTable, Created: now, Modified: now}}
+		t := &Table{Object: Object{ID: db.newObjectID(), SchemaID: schemaID, Name: name.Base(), Kind: KindTable, Created: now, Modified: now}, names: db.nameRules()}
 		if err := intoColumns(t, plan.columns); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 		return err
 	}
 	var th *thrown
-	if errors.As(err, &th) {
+	if errors.As(err, &th) && x.tries > 0 {
 		return err
 	}
 	located := *x.truncationAsOf(se)

@@ -47,6 +47,8 @@ type Session struct {
 	firing      []int64
 	fetchStatus int64
 	cursorRows  int64
+	// insertExec is set while INSERT .. EXEC runs its procedure.
+	insertExec bool
 
 	lastError int32
 	rowCount  int64
@@ -271,17 +273,23 @@ func (s *Session) Batch(ctx context.Context, sql string, sink Sink) error {
 	return x.finish(x.runProgram(prog, newVariables(), nil))
 }
 
-// Reset returns the session to its state after login (sp_reset_connection).
+// Reset returns the session to its state after login (sp_reset_connection), but
+// for the isolation level, which pooled connections of SQL Server hand on
+// (dotnet/SqlClient issue 96).
 // With keepTransaction an open transaction stays.
 func (s *Session) Reset(ctx context.Context, keepTransaction bool, sink Sink) error {
 	ctx, end := s.begin(ctx)
 	defer end()
-	if s.tx != nil && !keepTransaction {
-		s.tx.rollback()
-		s.tx = nil
+	if !keepTransaction {
+		if err := s.exec(ctx, sink).rollbackAll(); err != nil {
+			return err
+		}
 	}
 	s.dropTempTables()
+	isolation := s.isolation
 	s.settings = defaultSettings()
+	s.isolation = isolation
+	s.impersonated = nil
 	s.restored()
 	s.releaseAppLocks()
 	s.plans = map[tsql.Stmt]*plan{}

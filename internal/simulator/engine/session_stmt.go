@@ -69,7 +69,15 @@ func (x *Exec) setOption(st *tsql.SetOptionStmt) error {
 			s.arithAbort = st.On
 		case "ANSI_DEFAULTS":
 			s.implicit = st.On
-		case "ANSI_WARNINGS", "ANSI_PADDING", "ANSI_NULL_DFLT_ON", "ANSI_NULL_DFLT_OFF", "CONCAT_NULL_YIELDS_NULL", "NUMERIC_ROUNDABORT", "ARITHIGNORE",
+		case "ANSI_WARNINGS", "ANSI_PADDING", "ANSI_NULL_DFLT_ON", "CONCAT_NULL_YIELDS_NULL":
+			if !st.On {
+				return unsupported("SET " + name + " OFF")
+			}
+		case "ANSI_NULL_DFLT_OFF", "NUMERIC_ROUNDABORT":
+			if st.On {
+				return unsupported("SET " + name + " ON")
+			}
+		case "ARITHIGNORE",
 			"CURSOR_CLOSE_ON_COMMIT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS", "NO_BROWSETABLE", "STATISTICS IO", "STATISTICS TIME", "STATISTICS PROFILE", "STATISTICS XML":
 		case "FMTONLY":
 			s.fmtOnly = st.On
@@ -123,6 +131,9 @@ func (x *Exec) setValue(st *tsql.SetValueStmt) error {
 	case "CONTEXT_INFO":
 		s.context = v
 	case "LANGUAGE":
+		if !strings.EqualFold(v.Str(), "us_english") && !strings.EqualFold(v.Str(), "English") {
+			return unsupported("SET LANGUAGE " + v.Str())
+		}
 		old := s.language
 		s.language = v.Str()
 		return x.sink.EnvChange(EnvLanguage, []byte(s.language), []byte(old))

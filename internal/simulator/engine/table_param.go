@@ -13,7 +13,8 @@ type TableArg struct {
 	Types []sqltypes.Type
 	// Default marks the columns that the rows hold no value for.
 	Default []bool
-	Rows    [][]sqltypes.Value
+	// Rows hold a value for each of the other columns, in their order.
+	Rows [][]sqltypes.Value
 }
 
 // tableParam is the declaration of a table-valued parameter.
@@ -107,7 +108,7 @@ func (x *Exec) fillTableParam(t *Table, p Param, arg *TableArg) error {
 	out := in.output.start(x)
 	for _, row := range arg.Rows {
 		for k, i := range given {
-			if vals[k], err = in.assign(row[i], arg.Types[i], in.columns[k]); err != nil {
+			if vals[k], err = in.assign(row[k], arg.Types[i], in.columns[k]); err != nil {
 				return err
 			}
 		}
@@ -131,9 +132,11 @@ func (x *Exec) tableArg(t *Table) (*TableArg, error) {
 		return nil, err
 	}
 	err = readAll(txn, t, func(row []value) error {
-		given := make([]value, len(t.Columns))
+		var given []value
 		for i, col := range t.Columns {
-			given[i] = row[col.slot()]
+			if !arg.Default[i] {
+				given = append(given, row[col.slot()])
+			}
 		}
 		arg.Rows = append(arg.Rows, given)
 		return nil

@@ -136,6 +136,8 @@ func (p *PacketReader) ReadMessage() (Message, error) {
 			return Message{}, fmt.Errorf("%v is unknown", t)
 		case first:
 			m.Type = t
+		case t == PacketAttention: // the client gives up what it was sending
+			m, p.buf = Message{Type: t}, p.buf[:0]
 		case t != m.Type:
 			return Message{}, fmt.Errorf("%v packet inside a message of type %v", t, m.Type)
 		}

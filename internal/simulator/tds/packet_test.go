@@ -75,6 +75,20 @@ func TestPacketReader_MemoryFollowsBytes(t *testing.T) {
 	assert.Less(t, cap(r.buf), 64)
 }
 
+// An attention between the packets of a message takes the message back.
+func TestPacketReader_AttentionBetweenPackets(t *testing.T) {
+	in := append(packet(PacketSQLBatch, 0, "abc"), packet(PacketAttention, StatusEndOfMessage, "")...)
+	in = append(in, packet(PacketSQLBatch, StatusEndOfMessage, "d")...)
+	r := NewPacketReader(bytes.NewReader(in), 0)
+	m, err := r.ReadMessage()
+	require.NoError(t, err)
+	assert.Equal(t, PacketAttention, m.Type)
+	assert.Empty(t, m.Payload)
+	m, err = r.ReadMessage()
+	require.NoError(t, err)
+	assert.Equal(t, "d", string(m.Payload))
+}
+
 func TestPacketWriter_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(MinPacketSize, 2*MinPacketSize).Draw(t, "packet size")

@@ -172,6 +172,8 @@ func FuzzParseRPC(f *testing.F) {
 	f.Add(rpcMessage(rpcExecuteSQL, rpcParam("@a", 0, 0xE7, 0xFF, 0xFF, 9, 4, 0xD0, 0, 0x34, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, 'a', 0, 0, 0, 0, 0)))
 	f.Add(rpcMessage(rpcExecuteSQL, rpcParam("@v", 0, 0x62, 73, 31, 0, 0, 6, 0, 0, 0, 0x38, 0, 1, 0, 0, 0)))
 	f.Add(rpcMessage(rpcExecuteSQL, rpcParam("@x", 0, 0xF1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+	f.Add(rpcMessage(rpcByName, rpcParam("@t", 0, 0xF3, 0, 0, 1, 'x', 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x26, 4, 0, 0x10, 1, 0, 1, 0, 2, 0x11, 1, 0, 1, 0, 0, 1, 4, 7, 0, 0, 0, 0)))
+	f.Add(rpcMessage(rpcByName, rpcParam("@t", 0, 0xF3, 0, 0, 1, 'x', 0, 0xFF, 0xFF, 0, 0)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		_, calls, err := ParseRPC(in)
 		if err != nil {

@@ -63,8 +63,8 @@ const (
 )
 
 // Bytes that stand between two calls where a parameter's name length would be:
-// names have at most 128 characters. The second asks not to execute what
-// follows if the call before failed.
+// names have at most 128 characters. The second takes a call out of the batch,
+// which no client is known to do; it is refused.
 const (
 	batchSeparator       = 0xFF
 	batchSeparatorNoExec = 0xFE
@@ -103,7 +103,11 @@ func (c *cursor) rpc() RPC {
 	call.Options = c.u16()
 	for c.err == nil {
 		next, ok := c.peek(0)
-		if !ok || next == batchSeparator || next == batchSeparatorNoExec {
+		if !ok || next == batchSeparator {
+			break
+		}
+		if next == batchSeparatorNoExec {
+			c.fail("calls that are not to be executed (NoExecFlag) are not supported")
 			break
 		}
 		call.Params = append(call.Params, c.param(len(call.Params)))

@@ -9,9 +9,12 @@ type TableValue struct {
 	Database, Schema, Name string
 	// Columns are those of the table type, in its order; none for NULL.
 	Columns []BulkColumn
-	// Rows hold a value for each column, NULL for those with Default set.
+	// Rows hold a value for each column without Default, in their order.
 	Rows [][]sqltypes.Value
 }
+
+// maxColumns is the greatest number of columns of a table.
+const maxColumns = 1024
 
 // Tokens of a table-valued parameter.
 const (
@@ -27,6 +30,9 @@ func (c *cursor) tableValue() (t *TableValue, invalid bool) {
 	t = &TableValue{Database: c.bVarChar(), Schema: c.bVarChar(), Name: c.bVarChar()}
 	var types []wireType
 	if count := c.u16(); count != noColumns {
+		if count > maxColumns {
+			c.fail("table-valued parameter of %d columns", count)
+		}
 		for range count {
 			if c.err != nil {
 				return t, false
@@ -39,6 +45,10 @@ func (c *cursor) tableValue() (t *TableValue, invalid bool) {
 		}
 	}
 	order := c.tableValueOptions(len(types))
+	if c.err != nil {
+		return t, false
+	}
+	stream := t.stream(order)
 	for c.err == nil {
 		switch token := c.u8(); token {
 		case tvpEnd:
@@ -48,17 +58,10 @@ func (c *cursor) tableValue() (t *TableValue, invalid bool) {
 				c.fail("row of a table-valued parameter without columns")
 				return t, false
 			}
-			row := make([]sqltypes.Value, len(types))
-			for i := range types {
-				at := i
-				if order != nil {
-					at = order[i]
-				}
-				if t.Columns[at].Default {
-					continue
-				}
-				v, bad := c.value(types[at])
-				row[at], invalid = v, invalid || bad
+			row := make([]sqltypes.Value, len(stream))
+			for _, s := range stream {
+				v, bad := c.value(types[s.column])
+				row[s.value], invalid = v, invalid || bad
 			}
 			t.Rows = append(t.Rows, row)
 		default:
@@ -66,6 +69,32 @@ func (c *cursor) tableValue() (t *TableValue, invalid bool) {
 		}
 	}
 	return t, invalid
+}
+
+// streamedValue is one value of a row as it comes: whose column it is, and its
+// place in TableValue.Rows.
+type streamedValue struct{ column, value int }
+
+// stream lists the values that a row holds; order is the order of the columns,
+// nil for their own.
+func (t *TableValue) stream(order []int) []streamedValue {
+	place, values := make([]int, len(t.Columns)), 0
+	for i, c := range t.Columns {
+		place[i] = values
+		if !c.Default {
+			values++
+		}
+	}
+	var list []streamedValue
+	for i := range t.Columns {
+		if order != nil {
+			i = order[i]
+		}
+		if !t.Columns[i].Default {
+			list = append(list, streamedValue{i, place[i]})
+		}
+	}
+	return list
 }
 
 // tableValueOptions reads what may stand between columns and rows, and returns

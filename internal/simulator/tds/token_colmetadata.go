@@ -64,6 +64,12 @@ func AppendColMetadata(dst []byte, columns []Column) []byte {
 	return dst
 }
 
+// AppendNoMetadata appends the COLMETADATA of a client that wants none, which
+// knows the columns from an earlier result (MS-TDS 2.2.7.4, NoMetaData).
+func AppendNoMetadata(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint16(append(dst, tokenColMetadata), noColumns)
+}
+
 func carriesTableName(id sqltypes.ID) bool {
 	return id == sqltypes.Text || id == sqltypes.NText || id == sqltypes.Image
 }

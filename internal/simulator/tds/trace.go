@@ -78,6 +78,10 @@ func (t *tracer) loginAck(c *cursor) {
 func (t *tracer) envChange(c *cursor) {
 	kind := c.u8()
 	switch kind {
+	case EnvRouting:
+		value := &cursor{b: c.bytes(int(c.u16()))}
+		protocol, port, host := value.u8(), value.u16(), value.usVarChar()
+		t.printf("ENVCHANGE %d protocol %d port %d host %q", kind, protocol, port, host)
 	case EnvCollation, EnvBegin, EnvCommit, EnvRollback, EnvResetAck:
 		newValue := c.bytes(int(c.u8()))
 		oldValue := c.bytes(int(c.u8()))
@@ -101,6 +105,10 @@ func (t *tracer) notice(token uint8, c *cursor) {
 
 func (t *tracer) colMetadata() {
 	n := int(t.u16())
+	if n == noColumns {
+		t.printf("COLMETADATA as before")
+		return
+	}
 	t.columns = nil
 	t.printf("COLMETADATA %d", n)
 	for range n {
