@@ -210,3 +210,10 @@ func (in *Instance) versionText() string {
 	}
 	return text + " - " + p.build + " (X64) \n\t" + p.built + simulator + "\t" + in.editionName() + " on " + system
 }
+
+// packedVersion is @@MICROSOFTVERSION: the major version in the highest byte,
+// the build in the lower two.
+func (in *Instance) packedVersion() int64 {
+	build, _ := strconv.ParseInt(strings.Split(in.product.build, ".")[2], 10, 64)
+	return int64(in.MajorVersion())<<24 | build
+}

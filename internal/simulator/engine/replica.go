@@ -209,3 +209,10 @@ func (s *Session) secondaryOptions(db *Database, opts storage.TxnOptions) storag
 	opts.View = s.from.Replica.held(db)
 	return opts
 }
+
+// FailBack makes the instance itself the primary again.
+func (in *Instance) FailBack() {
+	if list := in.replicas.members(); len(list) > 0 {
+		in.Failover(list[0])
+	}
+}

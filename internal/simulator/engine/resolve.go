@@ -147,6 +147,9 @@ func (x *Exec) resolveType(n tsql.TypeName) (sqltypes.Type, int32, error) {
 		return t, sysnameTypeID, nil
 	}
 	if s := n.Schema(); s == "" || strings.EqualFold(s, "sys") {
+		if err := x.in.checkType(base); err != nil {
+			return sqltypes.Type{}, 0, err
+		}
 		t, err := sqltypes.ParseType(base, n.Args)
 		if err == nil {
 			if t.ID.IsText() {
@@ -165,7 +168,7 @@ func (x *Exec) resolveType(n tsql.TypeName) (sqltypes.Type, int32, error) {
 	}
 	for _, name := range []string{schema, "dbo"} {
 		if s := cat.schema(name); s != nil {
-			if u := cat.types[objectKey(s.ID, base)]; u != nil {
+			if u := cat.types[cat.objectKey(s.ID, base)]; u != nil {
 				t := u.Type
 				if t.ID.IsText() && t.Collation == nil {
 					t.Collation = x.collation()

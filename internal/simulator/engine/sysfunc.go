@@ -192,7 +192,7 @@ var globalVariables = map[string]globalVariable{
 	"@@LANGID":           {typeSmallInt, func(*Exec) value { return integer(0) }},
 	"@@MAX_PRECISION":    {typeTinyInt, func(*Exec) value { return integer(38) }},
 	"@@MAX_CONNECTIONS":  {typeInt, func(*Exec) value { return integer(32767) }},
-	"@@MICROSOFTVERSION": {typeInt, func(x *Exec) value { return integer(int64(x.in.MajorVersion()) << 24) }},
+	"@@MICROSOFTVERSION": {typeInt, func(x *Exec) value { return integer(x.in.packedVersion()) }},
 	"@@OPTIONS":          {typeInt, func(*Exec) value { return integer(5496) }},
 	"@@PROCID":           {typeInt, func(*Exec) value { return integer(0) }},
 	"@@FETCH_STATUS":     {typeInt, func(x *Exec) value { return integer(x.s.fetchStatus) }},
@@ -203,44 +203,80 @@ var globalVariables = map[string]globalVariable{
 	"@@REMSERVER":        {typeSysname, func(*Exec) value { return value{} }},
 }
 
+// serverProperty is SERVERPROPERTY (MS docs: SERVERPROPERTY); a name that there
+// is none of is NULL.
 func serverProperty(x *Exec, a []value) (value, error) {
-	variant := func(s string) value { return sqltypes.VariantOf(text(s), typeSysname) }
-	number := func(n int64) value { return sqltypes.VariantOf(integer(n), typeInt) }
-	parts := strings.Split(x.in.Version(), ".")
-	switch strings.ToUpper(a[0].Str()) {
-	case "PRODUCTVERSION":
-		return variant(x.in.Version()), nil
-	case "PRODUCTMAJORVERSION":
-		return variant(parts[0]), nil
-	case "PRODUCTMINORVERSION":
-		return variant(at(parts, 1)), nil
-	case "PRODUCTBUILD":
-		return variant(at(parts, 2)), nil
-	case "PRODUCTLEVEL":
-		return variant("RTM"), nil
-	case "EDITION":
-		return variant(x.in.editionName()), nil
-	case "ENGINEEDITION":
-		return number(x.in.EngineEdition()), nil
-	case "SERVERNAME", "MACHINENAME", "COMPUTERNAMEPHYSICALNETBIOS":
-		return variant(x.serverName()), nil
-	case "COLLATION":
-		return variant(x.in.opts.Collation), nil
-	case "ISCLUSTERED", "ISHADRENABLED", "ISFULLTEXTINSTALLED", "ISLOCALDB", "ISXTPSUPPORTED", "ISPOLYBASEINSTALLED", "ISSINGLEUSER", "FILESTREAMCONFIGUREDLEVEL", "ISINTEGRATEDSECURITYONLY":
-		return number(0), nil
-	case "LCID":
-		return number(1033), nil
-	case "PROCESSID":
-		return number(1), nil
+	name := strings.ToUpper(strings.TrimSpace(a[0].Str()))
+	if v, ok := serverTexts(x)[name]; ok {
+		if v == "" {
+			return value{}, nil
+		}
+		return sqltypes.VariantOf(text(v), typeSysname), nil
+	}
+	if n, ok := serverNumbers(x)[name]; ok {
+		return sqltypes.VariantOf(integer(n), typeInt), nil
+	}
+	if name == "RESOURCELASTUPDATEDATETIME" {
+		return sqltypes.VariantOf(x.dateTime(x.in.started), typeDateTime), nil
 	}
 	return value{}, nil
 }
 
-func at(parts []string, i int) string {
-	if i < len(parts) {
-		return parts[i]
+// serverTexts are the properties that are text, "" for NULL.
+func serverTexts(x *Exec) map[string]string {
+	p := x.in.product
+	parts := strings.Split(p.build, ".")
+	folder := "/var/opt/mssql/data/"
+	if !x.in.onLinux() {
+		folder = `C:\Program Files\Microsoft SQL Server\MSSQL` + parts[0] + `.MSSQLSERVER\MSSQL\DATA\`
 	}
-	return "0"
+	texts := map[string]string{
+		"PRODUCTVERSION": p.build, "PRODUCTMAJORVERSION": parts[0], "PRODUCTMINORVERSION": parts[1], "PRODUCTBUILD": parts[2],
+		"PRODUCTLEVEL": p.level, "PRODUCTUPDATELEVEL": p.update, "PRODUCTUPDATEREFERENCE": p.kb, "PRODUCTBUILDTYPE": "",
+		"RESOURCEVERSION": parts[0] + "." + parts[1] + "." + parts[2], "BUILDCLRVERSION": "v4.0.30319",
+		"EDITION": x.in.editionName(), "SERVERNAME": x.serverName(), "MACHINENAME": x.serverName(), "COMPUTERNAMEPHYSICALNETBIOS": x.serverName(),
+		"INSTANCENAME": "", "COLLATION": x.in.opts.Collation, "SQLCHARSETNAME": "iso_1", "SQLSORTORDERNAME": "nocase_iso",
+		"LICENSETYPE": "DISABLED", "FILESTREAMSHARENAME": "MSSQLSERVER",
+		"INSTANCEDEFAULTDATAPATH": folder, "INSTANCEDEFAULTLOGPATH": folder,
+	}
+	if x.in.AtLeast(Release2019) {
+		texts["INSTANCEDEFAULTBACKUPPATH"] = folder
+	}
+	if p.engineEdition != 0 {
+		for _, name := range []string{"INSTANCEDEFAULTDATAPATH", "INSTANCEDEFAULTLOGPATH", "COMPUTERNAMEPHYSICALNETBIOS"} {
+			texts[name] = ""
+		}
+	}
+	return texts
+}
+
+// serverNumbers are the properties that are numbers.
+func serverNumbers(x *Exec) map[string]int64 {
+	collation, _ := sqltypes.LookupCollation(x.in.opts.Collation)
+	numbers := map[string]int64{
+		"ENGINEEDITION": x.in.EngineEdition(), "EDITIONID": x.in.editionID(), "LCID": 1033, "PROCESSID": 1, "SQLCHARSET": 1, "SQLSORTORDER": 52,
+		"COLLATIONID": 872468488, "COMPARISONSTYLE": 196609, "ISCLUSTERED": 0, "ISFULLTEXTINSTALLED": 0, "ISLOCALDB": 0, "ISXTPSUPPORTED": 1,
+		"ISPOLYBASEINSTALLED": 0, "ISSINGLEUSER": 0, "FILESTREAMCONFIGUREDLEVEL": 0, "FILESTREAMEFFECTIVELEVEL": 0, "ISINTEGRATEDSECURITYONLY": 0,
+		"ISADVANCEDANALYTICSINSTALLED": 0, "ISHADRENABLED": 0, "ISBIGDATACLUSTER": 0,
+	}
+	if collation != sqltypes.DefaultCollation {
+		delete(numbers, "COLLATIONID")
+	}
+	if x.in.replicas.group() != nil || x.in.product.engineEdition != 0 {
+		numbers["ISHADRENABLED"] = 1
+	}
+	if x.in.replicas.group() != nil {
+		numbers["HADRMANAGERSTATUS"] = 1
+	} else {
+		numbers["HADRMANAGERSTATUS"] = 2
+	}
+	if x.in.AtLeast(Release2019) {
+		numbers["ISTEMPDBMETADATAMEMORYOPTIMIZED"] = 0
+	}
+	if x.in.AtLeast(Release2022) {
+		numbers["ISEXTERNALAUTHENTICATIONONLY"], numbers["SUSPENDEDDATABASECOUNT"], numbers["ISSERVERSUSPENDEDFORSNAPSHOTBACKUP"] = 0, 0, 0
+	}
+	return numbers
 }
 
 func databaseProperty(x *Exec, a []value) (value, error) {
@@ -257,7 +293,7 @@ func databaseProperty(x *Exec, a []value) (value, error) {
 	case "STATUS":
 		return variant(o.State), nil
 	case "UPDATEABILITY":
-		if o.ReadOnly {
+		if o.ReadOnly || x.s.IsSecondary() && !db.IsSystem() {
 			return variant("READ_ONLY"), nil
 		}
 		return variant("READ_WRITE"), nil
@@ -266,9 +302,24 @@ func databaseProperty(x *Exec, a []value) (value, error) {
 	case "RECOVERY":
 		return variant(o.Recovery), nil
 	case "VERSION":
-		return sqltypes.VariantOf(integer(957), typeInt), nil
-	case "EDITION":
-		return variant("Standard"), nil
+		return sqltypes.VariantOf(integer(x.in.product.internal), typeInt), nil
+	case "EDITION", "SERVICEOBJECTIVE":
+		switch {
+		case !x.in.IsAzure():
+			return value{}, nil
+		case strings.EqualFold(a[1].Str(), "Edition"):
+			return variant("GeneralPurpose"), nil
+		default:
+			return variant("GP_Gen5_2"), nil
+		}
+	case "ISANSINULLDEFAULT", "ISANSINULLSENABLED", "ISANSIPADDINGENABLED", "ISANSIWARNINGSENABLED", "ISARITHMETICABORTENABLED", "ISNULLCONCAT",
+		"ISNUMERICROUNDABORTENABLED", "ISQUOTEDIDENTIFIERSENABLED", "ISRECURSIVETRIGGERSENABLED", "ISCLOSECURSORSONCOMMITENABLED",
+		"ISLOCALCURSORSDEFAULT", "ISPARAMETERIZATIONFORCED", "ISSYNCWITHBACKUP", "ISTORNPAGEDETECTIONENABLED", "ISCLONE", "ISVERIFIEDCLONE":
+		return flag(false), nil
+	case "ISAUTOCREATESTATISTICS", "ISAUTOUPDATESTATISTICS":
+		return flag(true), nil
+	case "SQLSORTORDER":
+		return sqltypes.VariantOf(integer(52), sqltypes.Simple(sqltypes.TinyInt)), nil
 	case "ISFULLTEXTENABLED", "ISAUTOCLOSE", "ISAUTOSHRINK", "ISINSTANDBY", "ISPUBLISHED", "ISSUBSCRIBED", "ISMERGEPUBLISHED":
 		return flag(false), nil
 	case "LCID":

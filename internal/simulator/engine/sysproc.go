@@ -18,6 +18,7 @@ func optional(p Param, v value) Param {
 func (in *Instance) registerSystemObjects() {
 	in.registerSystemViews()
 	in.registerSynonymView()
+	in.registerHelpText()
 	in.registerSequenceView()
 	in.registerAppLocks()
 	in.registerTransactionViews()
@@ -44,8 +45,8 @@ func (in *Instance) registerSystemObjects() {
 		},
 	})
 	in.RegisterProcedure("sys", "sp_configure", Procedure{
-		Params: []Param{optional(Param{Name: "@configname", Type: sqltypes.VarCharOf(35)}, value{}), optional(Param{Name: "@configvalue", Type: typeInt}, value{})},
-		Run:    func(*Exec, []value) (int32, error) { return 0, nil },
+		Params: []Param{nullParam(Param{Name: "@configname", Type: sqltypes.VarCharOf(35)}), nullParam(Param{Name: "@configvalue", Type: typeInt})},
+		Run:    configureOption,
 	})
 	in.RegisterProcedure("sys", "sp_reset_connection", Procedure{Run: func(*Exec, []value) (int32, error) { return 0, nil }})
 	in.RegisterProcedure("sys", "sp_set_session_context", Procedure{
@@ -54,6 +55,8 @@ func (in *Instance) registerSystemObjects() {
 	})
 	in.registerCatalogProcedures()
 	in.registerPropertyProcedures()
+	in.registerODBCProcedures()
+	in.registerHelpProcedures()
 }
 
 // rename is sp_rename of tables, columns, indexes, constraints and modules.
@@ -183,6 +186,9 @@ func (x *Exec) renameEvent(db *Database, before, after *Table, kind, action stri
 
 // systemTableFunction finds the engine's own table-valued functions.
 func (c *compiler) systemTableFunction(name string) (*TableFunction, bool) {
+	if !c.x.in.knowsFunction(strings.ToUpper(name)) {
+		return nil, false
+	}
 	switch name {
 	case "fn_listextendedproperty":
 		return &listExtendedProperty, true

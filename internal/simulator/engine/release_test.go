@@ -1,0 +1,182 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
+)
+
+// played opens a session of sa on an instance that plays a release.
+func played(t *testing.T, opts engine.Options) (*engine.Instance, *engine.Session) {
+	t.Helper()
+	in, err := engine.New(opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, in.Close()) })
+	s, err := in.Login(engine.Login{User: "sa", Database: "master"})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return in, s
+}
+
+// newerThan tells the versions that come before one in engine.Versions.
+func newerThan(t *testing.T, version, since string) bool {
+	t.Helper()
+	at := map[string]int{}
+	for i, v := range engine.Versions() {
+		at[v] = i
+	}
+	return at[version] >= at[since]
+}
+
+// TestRelease_Columns holds columns and views to the release that brought them
+// (MS docs: the page of each view).
+func TestRelease_Columns(t *testing.T) {
+	cases := []struct{ view, column, since string }{
+		{"sys.databases", "is_temporal_history_retention_enabled", "2017"},
+		{"sys.databases", "is_accelerated_database_recovery_on", "2019"},
+		{"sys.databases", "physical_database_name", "2019"},
+		{"sys.databases", "is_ledger_on", "2022"},
+		{"sys.databases", "is_optimized_locking_on", "2025"},
+		{"sys.databases", "is_cdc_enabled", "2016SP1"},
+		{"sys.tables", "temporal_type", "2016SP1"},
+		{"sys.tables", "is_node", "2017"},
+		{"sys.tables", "ledger_type", "2022"},
+		{"sys.columns", "is_masked", "2016SP1"},
+		{"sys.columns", "graph_type", "2017"},
+		{"sys.columns", "ledger_view_column_type", "2022"},
+		{"sys.columns", "vector_dimensions", "2025"},
+		{"sys.computed_columns", "vector_dimensions", "2025"},
+		{"sys.indexes", "suppress_dup_key_messages", "2017"},
+		{"sys.indexes", "optimize_for_sequential_key", "2019"},
+		{"sys.index_columns", "column_store_order_ordinal", "2022"},
+		{"sys.sql_modules", "is_inlineable", "2019"},
+		{"sys.stats", "has_persisted_sample", "2019"},
+		{"sys.stats", "auto_drop", "2022"},
+		{"sys.partitions", "xml_compression", "2022"},
+		{"sys.key_constraints", "is_enforced", "2019"},
+		{"sys.views", "has_snapshot", "2019"},
+		{"sys.dm_os_host_info", "host_platform", "2017"},
+		{"sys.dm_os_host_info", "host_architecture", "2019"},
+		{"sys.dm_os_sys_info", "container_type", "2019"},
+		{"sys.column_master_keys", "signature", "2019"},
+		{"sys.dm_database_encryption_keys", "encryption_scan_state", "2019"},
+		{"sys.availability_groups", "is_contained", "2022"},
+	}
+	for _, version := range []string{"2016SP1", "2016SP2", "2017", "2019", "2022", "2025"} {
+		t.Run(version, func(t *testing.T) {
+			_, s := played(t, engine.Options{Version: version})
+			for _, c := range cases {
+				out := run(t, s, "SELECT "+c.column+" FROM "+c.view)
+				if newerThan(t, version, c.since) {
+					assert.NotContains(t, out, "Msg", "%s.%s", c.view, c.column)
+				} else {
+					assert.Regexp(t, "Msg 20[78],", out, "%s.%s", c.view, c.column)
+				}
+			}
+		})
+	}
+}
+
+// TestRelease_Functions holds functions and syntax to the release that brought
+// them (MS docs: the page of each function).
+func TestRelease_Functions(t *testing.T) {
+	cases := []struct{ query, since string }{
+		{"SELECT value FROM STRING_SPLIT('a,b', ',')", "2016SP1"},
+		{"SELECT FORMAT(1, 'N0')", "2016SP1"},
+		{"SELECT STRING_AGG(name, ',') FROM sys.schemas", "2017"},
+		{"SELECT TRIM(' a ')", "2017"},
+		{"SELECT CONCAT_WS(',', 1, 2)", "2017"},
+		{"SELECT TRANSLATE('abc', 'a', 'b')", "2017"},
+		{"SELECT CURRENT_TIMEZONE()", "2019"},
+		{"SELECT CURRENT_TIMEZONE_ID()", "2022"},
+		{"SELECT GREATEST(1, 2), LEAST(1, 2)", "2022"},
+		{"SELECT DATETRUNC(day, GETDATE())", "2022"},
+		{"SELECT value FROM GENERATE_SERIES(1, 3)", "2022"},
+		{"SELECT 1 WHERE 1 IS DISTINCT FROM 2", "2022"},
+	}
+	for _, version := range []string{"2016SP1", "2017", "2019", "2022", "2025", "AzureSQLDatabase"} {
+		t.Run(version, func(t *testing.T) {
+			_, s := played(t, engine.Options{Version: version})
+			for _, c := range cases {
+				out := run(t, s, c.query)
+				if newerThan(t, version, c.since) {
+					assert.NotContains(t, out, "Msg", c.query)
+				} else {
+					assert.Regexp(t, "Msg (195|208|156),", out, c.query)
+				}
+			}
+		})
+	}
+	_, s := played(t, engine.Options{Version: "2025"})
+	assert.Contains(t, run(t, s, "DECLARE @v vector(3)"), "Msg 40000,", "there in 2025, and not played")
+	assert.Contains(t, run(t, s, "SELECT REGEXP_COUNT('a', 'a')"), "Msg 40000,")
+	_, s = played(t, engine.Options{Version: "2022"})
+	assert.Contains(t, run(t, s, "SELECT REGEXP_COUNT('a', 'a')"), "Msg 195,")
+}
+
+func TestRelease_Truncation(t *testing.T) {
+	const batch = "CREATE TABLE #t (a varchar(2)) INSERT #t VALUES ('abc')"
+	_, old := played(t, engine.Options{Version: "2017"})
+	assert.Contains(t, run(t, old, batch), "Msg 8152, Level 16, State 30")
+	_, current := played(t, engine.Options{Version: "2019"})
+	assert.Contains(t, run(t, current, batch), "Msg 2628,")
+}
+
+func TestServerProperty(t *testing.T) {
+	cases := []struct {
+		version, edition, name, engineEdition, build, banner string
+		level                                                string
+	}{
+		{"2016SP1", "Standard", "Standard Edition (64-bit)", "2", "13.0.4001.0", "Microsoft SQL Server 2016 (SP1) (KB3182545) - 13.0.4001.0 (X64) ", "SP1"},
+		{"2017", "Express", "Express Edition (64-bit)", "4", "14.0.3456.2", "Microsoft SQL Server 2017 (RTM-CU31) (KB5016884) - 14.0.3456.2 (X64) ", "RTM"},
+		{"2019", "Enterprise", "Enterprise Edition (64-bit)", "3", "15.0.4375.4", "Microsoft SQL Server 2019 (RTM-CU27) (KB5037331) - 15.0.4375.4 (X64) ", "RTM"},
+		{"", "", "Developer Edition (64-bit)", "3", "16.0.4165.4", "Microsoft SQL Server 2022 (RTM-CU16) (KB5048033) - 16.0.4165.4 (X64) ", "RTM"},
+		{"2025", "Developer", "Enterprise Developer Edition (64-bit)", "3", "17.0.1000.7", "Microsoft SQL Server 2025 (RTM) - 17.0.1000.7 (X64) ", "RTM"},
+		{"AzureSQLDatabase", "", "SQL Azure", "5", "12.0.2000.8", "Microsoft SQL Azure (RTM) - 12.0.2000.8 ", "RTM"},
+		{"ManagedInstance", "", "SQL Azure", "8", "12.0.2000.8", "Microsoft SQL Azure (RTM) - 12.0.2000.8 ", "RTM"},
+	}
+	for _, c := range cases {
+		t.Run(c.version+c.edition, func(t *testing.T) {
+			_, s := played(t, engine.Options{Version: c.version, Edition: c.edition})
+			out := run(t, s, "SELECT SERVERPROPERTY('Edition'), SERVERPROPERTY('EngineEdition'), SERVERPROPERTY('ProductVersion'), SERVERPROPERTY('ProductLevel')")
+			assert.Contains(t, out, c.name+" | "+c.engineEdition+" | "+c.build+" | "+c.level)
+			assert.Contains(t, run(t, s, "SELECT @@VERSION"), c.banner)
+		})
+	}
+	_, err := engine.New(engine.Options{Version: "2008"})
+	require.ErrorContains(t, err, `"2008": use one of 2016SP1, 2016SP2`)
+	_, err = engine.New(engine.Options{Edition: "Ultimate"})
+	require.ErrorContains(t, err, "use one of Developer, Enterprise")
+	_, err = engine.New(engine.Options{Collation: "Klingon_CI_AS"})
+	require.ErrorContains(t, err, `unknown collation "Klingon_CI_AS"`)
+}
+
+// TestSystemViews_Rows reads every system view of every product, so that no row
+// names a column that its view has not.
+func TestSystemViews_Rows(t *testing.T) {
+	for _, version := range engine.Versions() {
+		t.Run(version, func(t *testing.T) {
+			_, s := played(t, engine.Options{Version: version})
+			if version == "2022" {
+				require.NotContains(t, run(t, s, "CREATE DATABASE d COLLATE Latin1_General_CI_AS"), "Msg")
+				run(t, s, "USE d")
+				require.NotContains(t, run(t, s, "CREATE TABLE p (id int IDENTITY PRIMARY KEY, v varchar(max) DEFAULT 'x', c AS id * 2, CHECK (id > 0))"), "Msg")
+				require.NotContains(t, run(t, s, "CREATE TABLE f (id int REFERENCES p(id)); EXEC sp_addextendedproperty 'n', N'v', 'SCHEMA', 'dbo', 'TABLE', 'p', 'COLUMN', 'v'"), "Msg")
+				require.NotContains(t, run(t, s, "CREATE TYPE dbo.money2 FROM decimal(20, 2)"), "Msg")
+				require.NotContains(t, run(t, s, "CREATE FUNCTION dbo.f1 (@a int) RETURNS int AS BEGIN RETURN @a END"), "Msg")
+			}
+			names := run(t, s, "SELECT s.name + '.' + v.name AS n FROM sys.all_views v JOIN sys.schemas s ON s.schema_id = v.schema_id ORDER BY 1")
+			lines := strings.Split(names, "\n")
+			require.Greater(t, len(lines), 90)
+			for _, name := range lines {
+				if strings.HasPrefix(name, "sys.") || strings.HasPrefix(name, "INFORMATION_SCHEMA.") {
+					assert.NotContains(t, run(t, s, "SELECT * FROM "+name), "Msg", name)
+				}
+			}
+		})
+	}
+}
