@@ -238,6 +238,13 @@ func (c *compiler) column(r *tsql.ColumnRef, b *block) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	owner := b
+	for range use.level {
+		owner = owner.outer
+	}
+	if err := c.columnPermission(owner.sources[use.source], use); err != nil {
+		return nil, err
+	}
 	if use.level == 0 && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
 		at, ok := b.groupKeys[b.columnKey(use)]
 		if !ok {

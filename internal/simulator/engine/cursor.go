@@ -134,7 +134,8 @@ func (x *Exec) openCursor(c *cursor) error {
 	}
 	y := *x
 	y.scope, y.vars, y.db, y.prog = c.from.scope, c.from.vars, c.from.db, c.from.prog
-	k := &compiler{x: &y, maxRecursion: maxRecursion, rowIDs: !c.readOnly}
+	_, single := c.query.Body.(*tsql.SelectSpec)
+	k := &compiler{x: &y, maxRecursion: maxRecursion, rowIDs: !c.readOnly && single && c.query.For == nil}
 	q, err := k.query(c.query, nil)
 	if err != nil {
 		return err

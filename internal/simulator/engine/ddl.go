@@ -88,7 +88,7 @@ func (x *Exec) ddlStmt(stmt tsql.Stmt) func() error {
 // otherStmt accepts the statements that change nothing a client could see.
 func (x *Exec) otherStmt(st *tsql.OtherStmt) func() error {
 	switch {
-	case strings.HasPrefix(st.What, "UPDATE STATISTICS"), strings.HasPrefix(st.What, "CREATE STATISTICS"):
+	case strings.HasPrefix(st.What, "UPDATE STATISTICS"), strings.HasPrefix(st.What, "CREATE STATISTICS"), strings.Contains(st.What, " PARTITION "):
 		return func() error { return nil }
 	}
 	if strings.HasPrefix(st.What, "DBCC ") {
@@ -208,7 +208,7 @@ func (x *Exec) newConstraintNames(db *Database, t *Table) error {
 	c := x.catalog(db)
 	var err error
 	t.constraints(func(id int64, name string) {
-		if other := c.names[objectKey(t.SchemaID, name)]; other != 0 && other != id && err == nil {
+		if other := c.names[c.objectKey(t.SchemaID, name)]; other != 0 && other != id && err == nil {
 			err = sqltypes.Errorf(2714, 5, 16, "There is already an object named '%s' in the database.", name)
 		}
 	})

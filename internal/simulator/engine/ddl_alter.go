@@ -50,6 +50,8 @@ func (x *Exec) alterTable(st *tsql.AlterTableStmt) error {
 		}
 	case st.Rebuild:
 		return nil
+	case st.Switch != nil:
+		return unsupported("ALTER TABLE SWITCH")
 	default:
 		return unsupported("This form of ALTER TABLE")
 	}

@@ -80,6 +80,10 @@ func (c *compiler) tableSource(ts tsql.TableSource, b *block) (*fromTree, error)
 		return c.valuesTable(ts, b)
 	case *tsql.FuncTable:
 		return c.functionTable(ts, b, false)
+	case *tsql.PivotTable:
+		return c.pivotTable(ts, b)
+	case *tsql.UnpivotTable:
+		return c.unpivotTable(ts, b)
 	default:
 		return nil, unsupported("This table source")
 	}
@@ -91,9 +95,12 @@ func (b *block) add(l *leaf) (*fromTree, error) {
 		return nil, unsupported("A query with more than 60 tables")
 	}
 	for _, s := range b.sources {
-		if strings.EqualFold(s.alias, l.src.alias) && (s.schema == l.src.schema || s.table == nil || l.src.table == nil) && s.alias != "" {
+		if s.names.same(s.alias, l.src.alias) && (s.schema == l.src.schema || s.table == nil || l.src.table == nil) && s.alias != "" {
 			return nil, raise(1013, "The objects \"%s\" and \"%s\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.", l.src.alias, s.alias)
 		}
+	}
+	if l.src.table == nil {
+		l.src.names = b.names
 	}
 	l.index = len(b.sources)
 	b.sources = append(b.sources, l.src)
@@ -152,7 +159,7 @@ func nullable(b *block, bits uint64) {
 }
 
 func tableSourceOf(t *Table, db *Database, alias, name string) *source {
-	s := &source{alias: alias, table: t, db: db}
+	s := &source{alias: alias, table: t, db: db, names: t.names}
 	if db != nil {
 		s.database = db.Name()
 	}
@@ -206,6 +213,7 @@ func (c *compiler) tableRef(ts *tsql.TableRef, b *block) (*fromTree, error) {
 		if err := c.x.checkPermission(found.db, found.schema, found.table.Object, "SELECT"); err != nil && !c.owned() {
 			return nil, err
 		}
+		src.restricted = !c.owned() && c.x.hasColumnRules(found.db, found.table.Object)
 		return b.add(&leaf{src: src, hints: ts.Hints})
 	case found.view != nil:
 		src := &source{alias: alias, schema: found.schema, database: found.db.Name(), columns: describe(found.view.Columns), db: found.db}
@@ -249,14 +257,14 @@ func (c *compiler) viewRef(found *resolved, alias string, b *block) (*fromTree, 
 		return nil, err
 	}
 	src := &source{alias: alias, schema: found.schema, database: found.db.Name(), columns: q.columns}
-	if src.columns, err = renamed(q.columns, v.Columns, found.module.Name); err != nil {
+	if src.columns, err = renamed(q.columns, v.Columns, found.module.Name, found.db.nameRules()); err != nil {
 		return nil, err
 	}
 	return b.add(&leaf{src: src, query: q, up: -1})
 }
 
 // renamed gives a derived table's columns the names of its column list.
-func renamed(cols []columnDesc, names []string, object string) ([]columnDesc, error) {
+func renamed(cols []columnDesc, names []string, object string, rules nameRules) ([]columnDesc, error) {
 	out := append([]columnDesc(nil), cols...)
 	if len(names) > 0 {
 		if len(names) != len(cols) {
@@ -276,7 +284,7 @@ func renamed(cols []columnDesc, names []string, object string) ([]columnDesc, er
 			return nil, raise(8155, "No column name was specified for column %d of '%s'.", i+1, object)
 		}
 		for k := range out[:i] {
-			if strings.EqualFold(out[i].name, out[k].name) {
+			if rules.same(out[i].name, out[k].name) {
 				return nil, raise(8156, "The column '%s' was specified multiple times for '%s'.", out[i].name, object)
 			}
 		}
@@ -294,7 +302,7 @@ func (c *compiler) derivedTable(ts *tsql.DerivedTable, b *block, lateral bool) (
 	if err != nil {
 		return nil, err
 	}
-	cols, err := renamed(q.columns, ts.Columns, ts.Alias)
+	cols, err := renamed(q.columns, ts.Columns, ts.Alias, b.names)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +341,7 @@ func (c *compiler) valuesTable(ts *tsql.ValuesTable, b *block) (*fromTree, error
 		}
 		cols = append(cols, columnDesc{typ: t, nullable: null, unnamed: true})
 	}
-	cols, err := renamed(cols, ts.Columns, ts.Alias)
+	cols, err := renamed(cols, ts.Columns, ts.Alias, b.names)
 	if err != nil {
 		return nil, err
 	}
@@ -345,6 +353,9 @@ func (c *compiler) functionTable(ts *tsql.FuncTable, b *block, lateral bool) (*f
 	f, ok := ts.Call.(*tsql.FuncCall)
 	if !ok {
 		return nil, unsupported("A method as a table source")
+	}
+	if len(f.Name.Parts) == 1 && fold(f.Name.Base()) == "openjson" {
+		return nil, unsupported("OPENJSON")
 	}
 	saved := b.hidden
 	if !lateral {
@@ -359,7 +370,7 @@ func (c *compiler) functionTable(ts *tsql.FuncTable, b *block, lateral bool) (*f
 	if alias == "" {
 		alias = f.Name.Base()
 	}
-	if cols, err = renamed(cols, ts.Columns, alias); err != nil {
+	if cols, err = renamed(cols, ts.Columns, alias, b.names); err != nil {
 		return nil, err
 	}
 	l := &leaf{src: &source{alias: alias, columns: cols}, table: call}

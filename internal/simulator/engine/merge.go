@@ -41,7 +41,7 @@ func (c *compiler) merge(st *tsql.MergeStmt) (func(x *Exec) error, error) {
 	if p.db, p.table, err = c.target(st.Target, "UPDATE"); err != nil {
 		return nil, err
 	}
-	b := &block{ctes: ctes, phase: phaseFrom}
+	b := &block{ctes: ctes, phase: phaseFrom, names: c.x.db.nameRules()}
 	src := tableSourceOf(p.table, p.db, st.Target.Alias, st.Target.Name.Base()+st.Target.Variable)
 	src.schema = c.catalog(p.db).schemaName(p.table.SchemaID)
 	target, err := b.add(&leaf{src: src, hints: st.Target.Hints})
@@ -113,6 +113,9 @@ func (c *compiler) mergeBranch(when *tsql.MergeWhen, b *block, p *mergePlan) (me
 		for i, e := range when.Values {
 			if _, ok := e.(*tsql.DefaultValue); ok {
 				continue
+			}
+			if isRowVersion(branch.in.columns[i]) {
+				return branch, errRowVersion()
 			}
 			if branch.vals[i], err = c.expr(e, b); err != nil {
 				return branch, err

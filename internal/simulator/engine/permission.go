@@ -138,6 +138,29 @@ func (x *Exec) hasColumnPermission(db *Database, o Object) bool {
 	return false
 }
 
+// hasColumnRules reports permissions on single columns of an object that may
+// matter to the session.
+func (x *Exec) hasColumnRules(db *Database, o Object) bool {
+	if x.unrestricted(db) {
+		return false
+	}
+	for _, p := range x.catalog(db).permissions {
+		if p.Class == 1 && p.Major == o.ID && p.Column != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// columnPermission is error 230 for a column that the session may not read.
+func (c *compiler) columnPermission(src *source, use *columnUse) error {
+	if !src.restricted || c.x.allowed(src.db, src.table.Object, "SELECT", use.ordinal+1) {
+		return nil
+	}
+	return sqltypes.Errorf(230, 1, 14, "The SELECT permission was denied on the column '%s' of the object '%s', database '%s', schema '%s'.",
+		use.desc.name, src.table.Name, src.database, src.schema)
+}
+
 // owned reports names that a view or function reads for its caller: permission
 // on the module is enough where one owner owns both (ownership chaining).
 func (c *compiler) owned() bool { return c.module != nil || c.x.proc != "" }

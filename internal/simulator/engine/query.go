@@ -87,7 +87,7 @@ func (c *compiler) cteRef(d *cteDef, level int, alias string, b *block) (*fromTr
 	if err != nil {
 		return nil, err
 	}
-	cols, err := renamed(q.columns, d.columns, d.name)
+	cols, err := renamed(q.columns, d.columns, d.name, b.names)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (c *compiler) cteQuery(d *cteDef) (*queryPlan, error) {
 		return c.queryWith(d.query, d.outer, d.before)
 	}
 	rec := &recursion{}
-	if rec.columns, err = renamed(anchor.columns, d.columns, d.name); err != nil {
+	if rec.columns, err = renamed(anchor.columns, d.columns, d.name, c.x.db.nameRules()); err != nil {
 		return nil, err
 	}
 	for i := range rec.columns {
@@ -144,6 +144,9 @@ func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan
 	return &queryPlan{
 		columns: anchor.columns, outerUses: anchor.outerUses | step.outerUses,
 		run: func(x *Exec, outer *frame, emit func([]value) error) error {
+			if x.recursions == nil {
+				x.recursions = map[*recursion][][]value{}
+			}
 			var current [][]value
 			err := anchor.run(x, outer, func(row []value) error {
 				current = append(current, append([]value(nil), row...))
@@ -154,9 +157,6 @@ func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan
 			for depth := 0; err == nil && len(current) > 0; depth++ {
 				if limit > 0 && depth >= limit {
 					return raise(530, "The statement terminated. The maximum recursion %d has been exhausted before statement completion.", limit)
-				}
-				if x.recursions == nil {
-					x.recursions = map[*recursion][][]value{}
 				}
 				x.recursions[rec] = current
 				current = nil

@@ -41,6 +41,9 @@ type source struct {
 	columns          []columnDesc
 	table            *Table
 	db               *Database
+	names            nameRules
+	// restricted says that rights on single columns may matter.
+	restricted bool
 }
 
 // slot is the place of a column's value in the source's rows.
@@ -53,7 +56,7 @@ func (s *source) slot(column int) int {
 
 func (s *source) find(name string) int {
 	for i := range s.columns {
-		if !s.columns[i].unnamed && strings.EqualFold(s.columns[i].name, name) {
+		if !s.columns[i].unnamed && s.names.same(s.columns[i].name, name) {
 			return i
 		}
 	}
@@ -62,10 +65,10 @@ func (s *source) find(name string) int {
 
 func (s *source) answersTo(n tsql.Name) bool {
 	// n is the qualifier of a column: table, schema.table or db.schema.table.
-	if !strings.EqualFold(s.alias, n.Base()) {
+	if !s.names.same(s.alias, n.Base()) {
 		return false
 	}
-	if sc := n.Schema(); sc != "" && !strings.EqualFold(sc, s.schema) {
+	if sc := n.Schema(); sc != "" && !s.names.same(sc, s.schema) {
 		return false
 	}
 	if d := n.Database(); d != "" && !strings.EqualFold(d, s.database) {
@@ -78,6 +81,7 @@ func (s *source) answersTo(n tsql.Name) bool {
 type block struct {
 	outer   *block
 	sources []*source
+	names   nameRules
 	// hidden are sources that names do not reach: in ON clauses all but the joined
 	// ones, in derived tables the siblings.
 	hidden uint64

@@ -56,7 +56,7 @@ type assignment struct {
 
 // selectSpec compiles one SELECT block; q carries ORDER BY, OFFSET and FETCH.
 func (c *compiler) selectSpec(s *tsql.SelectSpec, q *tsql.SelectQuery, outer *block, ctes map[string]*cteDef) (*queryPlan, error) {
-	b := &block{outer: outer, ctes: ctes, phase: phaseFrom}
+	b := &block{outer: outer, ctes: ctes, phase: phaseFrom, names: c.x.db.nameRules()}
 	p := &selectPlan{distinct: s.Distinct}
 	rowIDs := c.rowIDs
 	c.rowIDs = false
@@ -236,6 +236,9 @@ func (c *compiler) star(it tsql.SelectItem, b *block, p *selectPlan) ([]columnDe
 		matched = true
 		for k := range src.columns {
 			use := &columnUse{source: i, ordinal: src.slot(k), desc: &src.columns[k]}
+			if err := c.columnPermission(src, use); err != nil {
+				return nil, err
+			}
 			e := columnExpr(use)
 			if b.grouped {
 				at, ok := b.groupKeys[b.columnKey(use)]
@@ -256,7 +259,7 @@ func (c *compiler) star(it tsql.SelectItem, b *block, p *selectPlan) ([]columnDe
 
 func (c *compiler) orderBy(items []tsql.OrderItem, cols []columnDesc, b *block, p *selectPlan) error {
 	for _, o := range items {
-		at, err := outputColumn(o.Expr, cols)
+		at, err := outputColumn(o.Expr, cols, b.names)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (c *compiler) change(with []tsql.CTE, top *tsql.Top, target tsql.Target, fr
 	if err != nil {
 		return nil, err
 	}
-	b := &block{ctes: ctes, phase: phaseFrom}
+	b := &block{ctes: ctes, phase: phaseFrom, names: c.x.db.nameRules()}
 	p := &changePlan{b: b, target: -1}
 	tree, err := c.from(from, b)
 	if err != nil {
@@ -124,6 +124,9 @@ func (p *changePlan) find(x *Exec, keepBase bool, visit func(fr *frame, r *found
 	lim, err := p.limits.evaluate(fr)
 	if err != nil {
 		return nil, err
+	}
+	if n := x.s.rowCountLimit; n > 0 && !x.system && (!lim.limited || lim.count > n) {
+		lim.limited, lim.count = true, n
 	}
 	if lim.limited && lim.count == 0 {
 		return nil, nil

@@ -118,6 +118,12 @@ func (p *parser) permission() Stmt {
 	}
 	if p.acceptWord("ON") {
 		s.Class, s.On = p.securable()
+		if p.op("(") { // GRANT SELECT ON t (a), the same as SELECT (a) ON t
+			columns := p.nameList()
+			for i := range s.Permissions {
+				s.Permissions[i].Columns = append(s.Permissions[i].Columns, columns...)
+			}
+		}
 	}
 	if _, ok := p.acceptOneOf("TO", "FROM"); !ok {
 		p.unexpected()
@@ -155,8 +161,7 @@ func (p *parser) permissionName() Permission {
 	return a
 }
 
-// securable reads [class::]name. A column list after it (the old place of
-// GRANT SELECT (a) ON t) is refused.
+// securable reads [class::]name.
 func (p *parser) securable() (class string, name Name) {
 	var words []string
 	for n := 0; p.peek(n).kind == tokWord; n++ {
@@ -167,11 +172,7 @@ func (p *parser) securable() (class string, name Name) {
 			break
 		}
 	}
-	name = p.multiName()
-	if p.op("(") {
-		p.unsupported("column list after the securable")
-	}
-	return class, name
+	return class, p.multiName()
 }
 
 func (p *parser) principalName() string {
