@@ -48,7 +48,7 @@ func chosenInstances(x *engine.Exec, args []sqltypes.Value) ([]string, error) {
 		return list, nil
 	}
 	for _, have := range list {
-		if strings.EqualFold(instance, have) {
+		if x.Database().SameName(instance, have) {
 			return []string{have}, nil
 		}
 	}

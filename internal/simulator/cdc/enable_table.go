@@ -174,7 +174,7 @@ func (r *tableRequest) checkInstance(x *engine.Exec) error {
 		return errTwoInstances(r.schema, r.name)
 	}
 	for _, row := range list {
-		if strings.EqualFold(row[0].Str(), r.instance) {
+		if x.Database().SameName(row[0].Str(), r.instance) {
 			return errInstanceTaken(r.instance)
 		}
 	}
@@ -221,7 +221,7 @@ func (r *tableRequest) resolveColumns(list string) error {
 		}
 	}
 	for _, c := range r.source.Columns {
-		if len(wanted) > 0 && !containsFold(wanted, c.Name) {
+		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(name string) bool { return r.source.Column(name) == c }) {
 			continue
 		}
 		if containsFold(reservedColumns, c.Name) {

@@ -140,12 +140,12 @@ type securityPredicate struct {
 
 func (c *Catalog) setPolicy(p *securityPolicy) {
 	c.policies[p.ID] = p
-	c.names[objectKey(p.SchemaID, p.Name)] = p.ID
+	c.names[c.objectKey(p.SchemaID, p.Name)] = p.ID
 }
 
 func (c *Catalog) removePolicy(p *securityPolicy) {
 	delete(c.policies, p.ID)
-	delete(c.names, objectKey(p.SchemaID, p.Name))
+	delete(c.names, c.objectKey(p.SchemaID, p.Name))
 }
 
 // readFact takes one document into the catalogue; other kinds are not its own.

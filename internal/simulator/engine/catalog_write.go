@@ -75,7 +75,7 @@ func (x *Exec) deleteModule(db *Database, m *Module) error {
 }
 
 func (x *Exec) putSchema(db *Database, s *Schema) error {
-	return x.putDocument(db, metaSchema+itoa(int64(s.ID)), s, func(c *Catalog) { c.schemas[fold(s.Name)] = s })
+	return x.putDocument(db, metaSchema+itoa(int64(s.ID)), s, func(c *Catalog) { c.schemas[c.schemaKey(s.Name)] = s })
 }
 
 func (x *Exec) putPrincipal(db *Database, p *Principal) error {

@@ -113,10 +113,15 @@ const (
 func (db *Database) load() error {
 	c := newCatalog()
 	var err error
-	db.store.ScanMeta("", func(key string, doc []byte) bool {
+	read := func(key string, doc []byte) bool {
 		err = c.read(key, doc)
 		return err == nil
-	})
+	}
+	// The collation, by which the rest finds its place, comes first.
+	db.store.ScanMeta(metaOptions, read)
+	if err == nil {
+		db.store.ScanMeta("", read)
+	}
 	if err != nil {
 		return fmt.Errorf("reading the catalogue: %w", err)
 	}
@@ -137,7 +142,7 @@ func (c *Catalog) read(key string, doc []byte) error {
 		if err := json.Unmarshal(doc, s); err != nil {
 			return err
 		}
-		c.schemas[fold(s.Name)] = s
+		c.schemas[c.schemaKey(s.Name)] = s
 	case metaTable:
 		t, err := decodeTable(doc)
 		if err != nil {
@@ -167,7 +172,7 @@ func (c *Catalog) read(key string, doc []byte) error {
 		if err != nil {
 			return err
 		}
-		c.types[objectKey(t.SchemaID, t.Name)] = t
+		c.types[c.objectKey(t.SchemaID, t.Name)] = t
 	case metaPrincipal:
 		p := &Principal{}
 		if err := json.Unmarshal(doc, p); err != nil {
@@ -189,10 +194,13 @@ func (c *Catalog) read(key string, doc []byte) error {
 // setTable puts a table and the names of its constraints into the catalogue.
 func (c *Catalog) setTable(t *Table) {
 	c.removeTable(t.ID)
+	if rules := c.nameRules(); t.names != rules {
+		t.names = rules
+	}
 	c.tables[t.ID] = t
-	c.names[objectKey(t.SchemaID, t.Name)] = t.ID
+	c.names[c.objectKey(t.SchemaID, t.Name)] = t.ID
 	t.constraints(func(id int64, name string) {
-		c.names[objectKey(t.SchemaID, name)] = id
+		c.names[c.objectKey(t.SchemaID, name)] = id
 		c.parents[id] = t.ID
 	})
 }
@@ -203,9 +211,9 @@ func (c *Catalog) removeTable(id int64) {
 		return
 	}
 	delete(c.tables, id)
-	delete(c.names, objectKey(t.SchemaID, t.Name))
+	delete(c.names, c.objectKey(t.SchemaID, t.Name))
 	t.constraints(func(id int64, name string) {
-		delete(c.names, objectKey(t.SchemaID, name))
+		delete(c.names, c.objectKey(t.SchemaID, name))
 		delete(c.parents, id)
 	})
 }
@@ -233,13 +241,13 @@ func (t *Table) constraints(f func(id int64, name string)) {
 func (c *Catalog) setModule(m *Module) {
 	c.removeModule(m.ID)
 	c.modules[m.ID] = m
-	c.names[objectKey(m.SchemaID, m.Name)] = m.ID
+	c.names[c.objectKey(m.SchemaID, m.Name)] = m.ID
 }
 
 func (c *Catalog) removeModule(id int64) {
 	if m := c.modules[id]; m != nil {
 		delete(c.modules, id)
-		delete(c.names, objectKey(m.SchemaID, m.Name))
+		delete(c.names, c.objectKey(m.SchemaID, m.Name))
 	}
 }
 
@@ -314,7 +322,7 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 		c.options.Recovery = "SIMPLE"
 	}
 	for _, s := range []Schema{{1, "dbo", 1}, {2, "guest", 2}, {3, "INFORMATION_SCHEMA", 3}, {4, "sys", 4}} {
-		c.schemas[fold(s.Name)] = &s
+		c.schemas[c.schemaKey(s.Name)] = &s
 	}
 	fixed := map[string]int32{
 		"db_owner": 16384, "db_accessadmin": 16385, "db_securityadmin": 16386, "db_ddladmin": 16387,
@@ -322,7 +330,7 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 	}
 	for role, rid := range fixed {
 		c.principals[role] = &Principal{ID: rid, Name: role, Type: "R", Fixed: true, Owner: 1, Created: now}
-		c.schemas[role] = &Schema{ID: rid, Name: role, Owner: rid}
+		c.schemas[c.schemaKey(role)] = &Schema{ID: rid, Name: role, Owner: rid}
 	}
 	c.principals["public"] = &Principal{ID: 0, Name: "public", Type: "R", Owner: 1, Created: now}
 	c.principals["dbo"] = &Principal{ID: 1, Name: "dbo", Type: "S", Login: owner, DefaultSchema: "dbo", MemberOf: []int32{16384}, Created: now}

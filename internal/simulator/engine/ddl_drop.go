@@ -221,7 +221,7 @@ func (x *Exec) dropSchema(n tsql.Name, missing func() error) error {
 			return raise(3729, "Cannot drop schema '%s' because it is being referenced by object '%s'.", s.Name, m.Name)
 		}
 	}
-	return x.deleteDocument(x.db, metaSchema+itoa(int64(s.ID)), func(c *Catalog) { delete(c.schemas, fold(s.Name)) })
+	return x.deleteDocument(x.db, metaSchema+itoa(int64(s.ID)), func(c *Catalog) { delete(c.schemas, c.schemaKey(s.Name)) })
 }
 
 func (x *Exec) alterSchema(st *tsql.AlterSchemaStmt) error {
@@ -263,7 +263,7 @@ func (x *Exec) dropType(n tsql.Name, missing func() error) error {
 	if m := c.module(schema, n.Base()); m != nil && m.Kind == kindTableType {
 		return x.deleteModule(x.db, m)
 	}
-	u := c.types[objectKey(s.ID, n.Base())]
+	u := c.types[c.objectKey(s.ID, n.Base())]
 	if u == nil {
 		return missing()
 	}
@@ -274,5 +274,5 @@ func (x *Exec) dropType(n tsql.Name, missing func() error) error {
 			}
 		}
 	}
-	return x.deleteDocument(x.db, metaType+itoa(int64(u.ID)), func(c *Catalog) { delete(c.types, objectKey(u.SchemaID, u.Name)) })
+	return x.deleteDocument(x.db, metaType+itoa(int64(u.ID)), func(c *Catalog) { delete(c.types, c.objectKey(u.SchemaID, u.Name)) })
 }

@@ -44,13 +44,13 @@ func decodeSequence(doc []byte) (*Sequence, error) {
 
 func (c *Catalog) setSequence(s *Sequence) {
 	c.sequences[s.ID] = s
-	c.names[objectKey(s.SchemaID, s.Name)] = s.ID
+	c.names[c.objectKey(s.SchemaID, s.Name)] = s.ID
 }
 
 func (c *Catalog) removeSequence(id int64) {
 	if s := c.sequences[id]; s != nil {
 		delete(c.sequences, id)
-		delete(c.names, objectKey(s.SchemaID, s.Name))
+		delete(c.names, c.objectKey(s.SchemaID, s.Name))
 	}
 }
 

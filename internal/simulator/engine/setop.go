@@ -3,7 +3,6 @@ package engine
 import (
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
@@ -126,7 +125,7 @@ func (c *compiler) setQuery(q *tsql.SelectQuery, outer *block, ctes map[string]*
 	keys := make([]int, len(q.OrderBy))
 	order := make([]sortKey, len(q.OrderBy))
 	for i, o := range q.OrderBy {
-		at, err := outputColumn(o.Expr, body.columns)
+		at, err := outputColumn(o.Expr, body.columns, c.x.db.nameRules())
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +184,7 @@ func (c *compiler) setQuery(q *tsql.SelectQuery, outer *block, ctes map[string]*
 
 // outputColumn finds the column of the result that an ORDER BY item names by
 // position or alias; -1 when it is some other expression.
-func outputColumn(e tsql.Expr, cols []columnDesc) (int, error) {
+func outputColumn(e tsql.Expr, cols []columnDesc, rules nameRules) (int, error) {
 	switch e := e.(type) {
 	case *tsql.Literal:
 		if e.Kind != tsql.IntLiteral {
@@ -202,7 +201,7 @@ func outputColumn(e tsql.Expr, cols []columnDesc) (int, error) {
 		}
 		found := -1
 		for i := range cols {
-			if !cols[i].unnamed && strings.EqualFold(cols[i].name, e.Base()) {
+			if !cols[i].unnamed && rules.same(cols[i].name, e.Base()) {
 				if found >= 0 {
 					return -1, raise(209, "Ambiguous column name '%s'.", e.Base())
 				}

@@ -30,13 +30,13 @@ func (c *Catalog) synonym(schema, name string) *Synonym { return c.synonyms[c.lo
 
 func (c *Catalog) setSynonym(s *Synonym) {
 	c.synonyms[s.ID] = s
-	c.names[objectKey(s.SchemaID, s.Name)] = s.ID
+	c.names[c.objectKey(s.SchemaID, s.Name)] = s.ID
 }
 
 func (c *Catalog) removeSynonym(id int64) {
 	if s := c.synonyms[id]; s != nil {
 		delete(c.synonyms, id)
-		delete(c.names, objectKey(s.SchemaID, s.Name))
+		delete(c.names, c.objectKey(s.SchemaID, s.Name))
 	}
 }
 

@@ -17,7 +17,7 @@ func (db *Database) newObjectID() int64 {
 // buildTable makes a table's definition from CREATE TABLE.
 func (x *Exec) buildTable(db *Database, schemaID int32, name string, st *tsql.CreateTableStmt) (*Table, error) {
 	now := x.Now()
-	t := &Table{Object: Object{ID: db.newObjectID(), SchemaID: schemaID, Name: name, Kind: KindTable, Created: now, Modified: now}}
+	t := &Table{Object: Object{ID: db.newObjectID(), SchemaID: schemaID, Name: name, Kind: KindTable, Created: now, Modified: now}, names: db.nameRules()}
 	for i := range st.Columns {
 		if err := x.addColumn(t, &st.Columns[i]); err != nil {
 			return nil, err

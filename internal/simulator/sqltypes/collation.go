@@ -33,3 +33,12 @@ type Collation struct {
 
 // DefaultCollation is the collation of a server installed for US English.
 var DefaultCollation, _ = LookupCollation("SQL_Latin1_General_CP1_CI_AS")
+
+// NameKey returns a text that is the same for two identifiers if and only if
+// the collation takes them for one.
+func (c *Collation) NameKey(name string) string {
+	if c.Binary {
+		return name
+	}
+	return string(appendTextKey(nil, name, NVarCharOf(128).WithCollation(c)))
+}
