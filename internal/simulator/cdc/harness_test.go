@@ -94,7 +94,14 @@ type server struct {
 
 func newServer(t *testing.T, dir string, clock *manualClock) *server {
 	t.Helper()
-	in, err := engine.New(engine.Options{Dir: dir, Clock: clock, Logins: map[string]string{"sa": "secret"}})
+	return openServer(t, engine.Options{Dir: dir}, clock)
+}
+
+// openServer is newServer with a version, an edition or a time zone.
+func openServer(t *testing.T, opts engine.Options, clock *manualClock) *server {
+	t.Helper()
+	opts.Clock, opts.Logins = clock, map[string]string{"sa": "secret"}
+	in, err := engine.New(opts)
 	require.NoError(t, err)
 	s := &server{t: t, in: in, agent: cdc.Enable(in, clock), clock: clock}
 	s.session = s.login("sa", "secret", "master")
@@ -104,12 +111,27 @@ func newServer(t *testing.T, dir string, clock *manualClock) *server {
 // start is a server with a database that captures.
 func start(t *testing.T) *server {
 	t.Helper()
-	s := newServer(t, "", newClock())
+	return startWith(t, engine.Options{}, newClock())
+}
+
+// startWith is start with a version, an edition or a time zone.
+func startWith(t *testing.T, opts engine.Options, clock *manualClock) *server {
+	t.Helper()
+	s := openServer(t, opts, clock)
 	t.Cleanup(s.close)
 	s.exec("CREATE DATABASE shop")
 	s.exec("USE shop")
 	s.exec("EXEC sys.sp_cdc_enable_db")
 	return s
+}
+
+// reader is a session of a user with no rights at first.
+func (s *server) reader() *engine.Session {
+	s.t.Helper()
+	s.exec("CREATE LOGIN reader WITH PASSWORD = 'pw', CHECK_POLICY = OFF; CREATE USER reader FOR LOGIN reader")
+	session := s.login("reader", "pw", "shop")
+	s.t.Cleanup(session.Close)
+	return session
 }
 
 func (s *server) close() {

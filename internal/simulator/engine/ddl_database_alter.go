@@ -138,6 +138,8 @@ func (x *Exec) alterSetting(db *Database, set tsql.DatabaseSetting, st *tsql.Alt
 		return save(func(o *DatabaseOptions) { o.Recovery = set.Value })
 	case "COMPATIBILITY_LEVEL":
 		return x.alterCompatibility(db, set.Value)
+	case "CONTAINMENT":
+		return save(func(o *DatabaseOptions) { o.Contained = strings.EqualFold(set.Value, "PARTIAL") })
 	case "TRUSTWORTHY":
 		return save(func(o *DatabaseOptions) { o.Trustworthy = on })
 	case "CHANGE_TRACKING":
@@ -158,7 +160,7 @@ var idleSettings = []string{
 	"ANSI_NULL_DEFAULT", "ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER", "NUMERIC_ROUNDABORT",
 	"RECURSIVE_TRIGGERS", "CURSOR_CLOSE_ON_COMMIT", "CURSOR_DEFAULT", "DB_CHAINING", "PARAMETERIZATION", "DATE_CORRELATION_OPTIMIZATION", "DELAYED_DURABILITY",
 	"TARGET_RECOVERY_TIME", "ACCELERATED_DATABASE_RECOVERY", "DISABLE_BROKER", "ENABLE_BROKER", "NEW_BROKER", "HONOR_BROKER_PRIORITY", "MIXED_PAGE_ALLOCATION",
-	"CONTAINMENT", "FILESTREAM", "ENCRYPTION",
+	"FILESTREAM", "ENCRYPTION",
 }
 
 func (x *Exec) alterCompatibility(db *Database, value string) error {

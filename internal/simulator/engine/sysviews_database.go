@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
 // dateTime is a time as datetime, in the server's zone.
@@ -102,6 +103,13 @@ func databaseRows(x *Exec, _ *Database, out *rowFiller) error {
 			"recovery_model": integer(recovery), "recovery_model_desc": text(o.Recovery), "is_trustworthy_on": boolean(o.Trustworthy),
 			"service_broker_guid": guidFor("broker of " + db.Name()), "is_cdc_enabled": boolean(o.CDCEnabled), "physical_database_name": text(db.Name()),
 			"is_encrypted": boolean(x.in.IsAzure() && !db.IsSystem()), // MS docs: Transparent data encryption, on by default in Azure
+		}
+		if o.Contained {
+			row["containment"], row["containment_desc"] = integer(1), text("PARTIAL")
+		}
+		if o.CDCEnabled && len(db.store.ReadLog(storage.LSN{}, 1)) > 0 {
+			// What is not captured yet keeps the log (MS docs: sys.databases).
+			row["log_reuse_wait"], row["log_reuse_wait_desc"] = integer(6), text("REPLICATION")
 		}
 		if x.in.AtLeast(ReleaseAzure) && x.in.product.engineEdition != 0 {
 			row["is_accelerated_database_recovery_on"] = boolean(true) // MS docs: Accelerated database recovery
