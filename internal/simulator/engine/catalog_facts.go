@@ -178,3 +178,24 @@ func (c *Catalog) readFact(kind string, doc []byte) error {
 	}
 	return nil
 }
+
+// encryptionOf reads ENCRYPTED WITH (..) as written; nil for a column without.
+func encryptionOf(written string) *columnEncryption {
+	if written == "" {
+		return nil
+	}
+	e := &columnEncryption{Type: "RANDOMIZED", Algorithm: "AEAD_AES_256_CBC_HMAC_SHA_256"}
+	for _, option := range strings.Split(strings.Trim(strings.TrimSpace(written), "()"), ",") {
+		name, given, _ := strings.Cut(option, "=")
+		given = strings.Trim(strings.TrimSpace(given), "[]'\"")
+		switch strings.ToUpper(strings.TrimSpace(name)) {
+		case "COLUMN_ENCRYPTION_KEY":
+			e.Key = given
+		case "ENCRYPTION_TYPE":
+			e.Type = strings.ToUpper(given)
+		case "ALGORITHM":
+			e.Algorithm = given
+		}
+	}
+	return e
+}

@@ -180,3 +180,24 @@ func TestSystemViews_Rows(t *testing.T) {
 		})
 	}
 }
+
+func TestProtectedColumns(t *testing.T) {
+	_, s := played(t, engine.Options{})
+	run(t, s, "CREATE DATABASE vault")
+	run(t, s, "USE vault")
+	require.NotContains(t, run(t, s, `CREATE TABLE t (id int, mail varchar(50) MASKED WITH (FUNCTION = 'email()'),
+		ssn char(11) COLLATE Latin1_General_BIN2 ENCRYPTED WITH (COLUMN_ENCRYPTION_KEY = CEK1, ENCRYPTION_TYPE = DETERMINISTIC, ALGORITHM = 'AEAD_AES_256_CBC_HMAC_SHA_256'))`), "Msg")
+	assert.Contains(t, run(t, s, "SELECT name, masking_function FROM sys.masked_columns"), "mail | email()")
+	assert.Contains(t, run(t, s, "SELECT name, encryption_type, encryption_type_desc, encryption_algorithm_name FROM sys.columns WHERE encryption_type IS NOT NULL"),
+		"ssn | 1 | DETERMINISTIC | AEAD_AES_256_CBC_HMAC_SHA_256")
+}
+
+func TestConfigurations(t *testing.T) {
+	in, s := played(t, engine.Options{})
+	assert.Contains(t, run(t, s, "EXEC sp_configure 'xp_cmdshell'"), "Msg 15123,", "an advanced option")
+	assert.Contains(t, run(t, s, "EXEC sp_configure 'max text repl size', 100"), "changed from 65536 to 100. Run the RECONFIGURE statement to install.")
+	assert.EqualValues(t, 65536, in.ServerSetting("max text repl size (B)"))
+	run(t, s, "RECONFIGURE")
+	assert.EqualValues(t, 100, in.ServerSetting("max text repl size (B)"))
+	assert.Contains(t, run(t, s, "EXEC sp_configure 'clr enabled', 2"), "Msg 15129,")
+}

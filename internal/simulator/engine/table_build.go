@@ -79,7 +79,7 @@ func (x *Exec) addColumn(t *Table, def *tsql.ColumnDef) error {
 		return unsupported("This kind of column")
 	}
 	t.Width++
-	col := &TableColumn{ID: t.Width, Name: def.Name, Nullable: def.Null != tsql.NotNull, RowGUID: def.RowGUIDCol, Sparse: def.Sparse, MaskedWith: def.Masked, AnsiPadded: true}
+	col := &TableColumn{ID: t.Width, Name: def.Name, Nullable: def.Null != tsql.NotNull, RowGUID: def.RowGUIDCol, Sparse: def.Sparse, MaskedWith: def.Masked, Encrypted: encryptionOf(def.Encrypted), AnsiPadded: true}
 	if def.Computed != nil {
 		addComputed(t, col, def)
 		return nil
