@@ -49,6 +49,9 @@ func play(t *testing.T, jvm *JVM, scenario Scenario) {
 	}
 	err = player.Play(t.Context(), scenario)
 	records := recorder.Records()
+	if threads, set := scenario.Properties["snapshot.max.threads"]; set && threads != "1" {
+		records = SortSnapshot(records)
+	}
 	writeRecords(t, scenario.Name, records)
 	digest, digestErr := Digest(records)
 	require.NoError(t, digestErr)

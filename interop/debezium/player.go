@@ -11,8 +11,8 @@ const (
 	// stepPatience is how long a step may take before it counts as hung.
 	stepPatience = 60 * time.Second
 	// silence is how long nothing may come from a connector that has read
-	// everything and holds nothing back: the way from its queue to us.
-	silence = 100 * time.Millisecond
+	// everything and has an empty queue: the way from the queue to us.
+	silence = 250 * time.Millisecond
 	// lookInterval is between two looks at something that does not call.
 	lookInterval = 10 * time.Millisecond
 )
@@ -124,27 +124,38 @@ func (p *Player) captureUntilQuiet(ctx context.Context) error {
 }
 
 func (p *Player) awaitQuiet(ctx context.Context) error {
+	if err := p.awaitRead(ctx); err != nil {
+		return err
+	}
+	read := time.Now()
+	for {
+		queued, err := p.Connector.Queued(ctx)
+		if err != nil {
+			return err
+		}
+		count, last := p.Recorder.Last()
+		if queued == 0 && time.Since(read) > silence && time.Since(last) > silence {
+			p.awaited = count
+			return nil
+		}
+		if err := p.pause(ctx); err != nil {
+			return fmt.Errorf("waiting for silence after %d records: %w", count, err)
+		}
+	}
+}
+
+// awaitRead waits until the connector has certainly read what is captured now.
+func (p *Player) awaitRead(ctx context.Context) error {
 	more, err := p.Server.PollsUntilRead()
 	if err != nil {
 		return err
 	}
-	polls := p.Server.Polls() + more
-	for {
-		count, since := p.Recorder.silence()
-		if p.Server.Polls() >= polls && since > silence {
-			queued, err := p.Connector.Queued(ctx)
-			if err != nil {
-				return err
-			}
-			if now, _ := p.Recorder.silence(); queued == 0 && now == count {
-				p.awaited = count
-				return nil
-			}
-		}
+	for until := p.Server.Polls() + more; p.Server.Polls() < until; {
 		if err := p.pause(ctx); err != nil {
-			return fmt.Errorf("waiting for quiet after %d records and %d of %d polls: %w", count, p.Server.Polls(), polls, err)
+			return fmt.Errorf("waiting for %d looks at the log, %d to go: %w", more, until-p.Server.Polls(), err)
 		}
 	}
+	return nil
 }
 
 // pause waits for the next look.

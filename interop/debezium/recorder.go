@@ -94,11 +94,11 @@ func (r *Recorder) AwaitFailure(ctx context.Context) (string, error) {
 	return r.failure, nil
 }
 
-// silence is how many records there are and since when.
-func (r *Recorder) silence() (count int, since time.Duration) {
+// Last is how many records there are and when the last one came.
+func (r *Recorder) Last() (count int, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.records), time.Since(r.last)
+	return len(r.records), r.last
 }
 
 func (r *Recorder) update(change func()) {

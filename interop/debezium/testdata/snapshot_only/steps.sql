@@ -12,5 +12,5 @@ INSERT dbo.parts VALUES (3, 'c')
 --> capture
 --> clock +1s
 --> start
---> wait started
+--> wait snapshot_done
 --> stop
