@@ -38,3 +38,19 @@ CREATE UNIQUE CLUSTERED INDEX zz ON t (a, b)`)
 	got := must(t, s, "DECLARE @s TABLE (q sysname, o sysname, t sysname, n smallint NULL, iq sysname NULL, name sysname NULL, type smallint, seq smallint NULL, col sysname NULL, c char(1) NULL, card int, pages int, f varchar(128) NULL); INSERT @s EXEC sp_statistics_100 't', 'dbo', 'shop', '%', 'N', 'Q'; SELECT name FROM @s WHERE name IS NOT NULL").out.String()
 	require.Contains(t, got, "zz\nzz\nM\nz\na1\n")
 }
+
+// A rollback to a savepoint frees the table locks taken behind it, also those of
+// a transaction that had not read anything before it (MS docs: ROLLBACK
+// TRANSACTION); debezium's SqlServerSnapshotChangeEventSource relies on it.
+func TestTableLockHint_RollbackToSavepoint(t *testing.T) {
+	in, holder := shop(t)
+	must(t, holder, "CREATE TABLE t (id int PRIMARY KEY)")
+	other := login(t, in, "shop")
+	must(t, other, "SET LOCK_TIMEOUT 0")
+
+	must(t, holder, "BEGIN TRAN; SAVE TRAN s; SELECT TOP (0) * FROM t WITH (TABLOCKX)")
+	require.Contains(t, run(t, other, "SELECT id FROM t"), "Msg 1222,")
+	must(t, holder, "ROLLBACK TRAN s")
+	require.NotContains(t, run(t, other, "SELECT id FROM t"), "Msg")
+	must(t, holder, "COMMIT")
+}
