@@ -27,3 +27,11 @@ func (s *Server) StartAgent() {
 		s.agent.Start()
 	}
 }
+
+// OnScan installs a function that is asked before each scan of a database's log: an
+// error, such as a *sqltypes.Error, makes the scan fail. nil removes it.
+func (s *Server) OnScan(hook func(database string) error) {
+	if s.agent != nil {
+		s.agent.OnScan(hook)
+	}
+}

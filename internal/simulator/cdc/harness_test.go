@@ -120,7 +120,8 @@ func startWith(t *testing.T, opts engine.Options, clock *manualClock) *server {
 	s := openServer(t, opts, clock)
 	t.Cleanup(s.close)
 	s.exec("CREATE DATABASE shop")
-	s.exec("USE shop")
+	s.session.Close()
+	s.session = s.login("sa", "secret", "shop") // Azure SQL Database has no USE
 	s.exec("EXEC sys.sp_cdc_enable_db")
 	return s
 }
