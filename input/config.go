@@ -11,6 +11,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
@@ -22,10 +23,13 @@ const cancelGrace = 2 * time.Second
 
 // config is the configuration of one input, parsed and validated.
 type config struct {
-	server sqlserver.Config
-	tables schema.FilterOptions
+	server        sqlserver.Config
+	selection     schema.SelectionOptions
+	skipped       []int // values of __$operation
+	skipUnchanged bool
 
-	topicPrefix                 string
+	topics                      event.Naming
+	schemaNames                 schema.NameAdjustment
 	keySchemas, valueSchemas    bool
 	tombstones                  bool
 	metadata                    []string // of optionalMetadata
@@ -53,8 +57,11 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	r := reader{parsed: parsed}
 	c := config{
 		server:                   r.server(),
-		tables:                   schema.FilterOptions{TableInclude: r.strings(fieldTableIncludeList), TableExclude: r.strings(fieldTableExcludeList)},
-		topicPrefix:              r.string(fieldTopicPrefix),
+		selection:                r.selection(),
+		skipped:                  r.skippedOperations(),
+		skipUnchanged:            r.bool(fieldSkipMessagesWithoutChange),
+		topics:                   r.topics(),
+		schemaNames:              schema.NameAdjustment(r.string(fieldSchemaNameAdjustmentMode)),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
@@ -94,8 +101,8 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	return c, c.validate()
 }
 
-// validTopicPrefix is Debezium's rule: what Kafka allows in a topic's name.
-var validTopicPrefix = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+// validTopicPart is Debezium's rule: what Kafka allows in a topic's name.
+var validTopicPart = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // validate checks values that the types of the fields do not rule out.
 func (c config) validate() error {
@@ -106,14 +113,16 @@ func (c config) validate() error {
 	if server.Database() == "" {
 		return fmt.Errorf("field %s: required unless %s names a database", fieldDatabaseNames, fieldConnectionString)
 	}
-	if len(c.tables.TableInclude) > 0 && len(c.tables.TableExclude) > 0 {
-		return fmt.Errorf("field %s: cannot be combined with %s; keep one of them", fieldTableExcludeList, fieldTableIncludeList)
+	if _, err := schema.NewSelection(c.selection); err != nil {
+		return fmt.Errorf("field %w", err)
 	}
-	if _, err := schema.NewFilter(c.tables); err != nil {
-		return err
-	}
-	if !validTopicPrefix.MatchString(c.topicPrefix) {
-		return fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", fieldTopicPrefix, c.topicPrefix)
+	for _, part := range []struct{ field, value string }{
+		{fieldTopicPrefix, c.topics.Prefix},
+		{fieldTopicDelimiter, c.topics.Delimiter},
+	} {
+		if !validTopicPart.MatchString(part.value) {
+			return fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", part.field, part.value)
+		}
 	}
 	if strings.TrimSpace(c.cache) == "" {
 		return fmt.Errorf("field %s: must name a cache resource", fieldCheckpointCache)
@@ -131,6 +140,8 @@ func (c config) validate() error {
 		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
 		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},
 		{fieldBinaryHandlingMode, string(c.modes.Binary), modeNames(schema.BinaryModes)},
+		{fieldSchemaNameAdjustmentMode, string(c.schemaNames), modeNames(schema.NameAdjustments)},
+		{fieldFieldNameAdjustmentMode, string(c.modes.FieldNames), modeNames(schema.NameAdjustments)},
 		{fieldSnapshotMode, c.snapshotMode, []string{snapshotInitial, snapshotNoData}},
 		{fieldSnapshotIsolationMode, string(c.snapshotIsolation), []string{string(snapshot.IsolationAuto), string(snapshot.IsolationSnapshot), string(snapshot.IsolationReadCommitted)}},
 	} {
@@ -166,7 +177,7 @@ func (c config) checkpointKey(database string) string {
 	if c.cacheKey != "" {
 		return c.cacheKey
 	}
-	return checkpoint.Key(c.topicPrefix, database)
+	return checkpoint.Key(c.topics.Prefix, database)
 }
 
 // reader reads fields and keeps the first error, so that the list of fields
@@ -242,6 +253,8 @@ func (r *reader) modes() schema.Modes {
 	m.Time = schema.TimeMode(r.string(fieldTimePrecisionMode))
 	m.Decimal = schema.DecimalMode(r.string(fieldDecimalHandlingMode))
 	m.Binary = schema.BinaryMode(r.string(fieldBinaryHandlingMode))
+	m.FieldNames = schema.NameAdjustment(r.string(fieldFieldNameAdjustmentMode))
+	m.Placeholder = r.string(fieldUnavailableValuePlaceholder)
 	return m
 }
 

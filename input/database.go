@@ -47,12 +47,12 @@ const reasonNoTables = "no_tables"
 
 // serverDatabase is a database of a SQL Server.
 type serverDatabase struct {
-	cfg    config
-	conn   *sqlserver.Conn
-	name   string
-	filter *schema.Filter
-	tables []*sqlserver.Table // those that are captured
-	events event.Options
+	cfg       config
+	conn      *sqlserver.Conn
+	name      string
+	selection *schema.Selection
+	tables    []*sqlserver.Table // those that are captured
+	events    event.Options
 	// notices outlive the connection.
 	notices *notices
 	log     *slog.Logger
@@ -67,7 +67,7 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, notices
 		return nil, err
 	}
 	events.OnReplaced = notices.replaced
-	filter, err := schema.NewFilter(cfg.tables)
+	selection, err := schema.NewSelection(cfg.selection)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, notices
 	if err != nil {
 		return nil, err
 	}
-	d := &serverDatabase{cfg: cfg, conn: conn, filter: filter, events: events, notices: notices, log: log}
+	d := &serverDatabase{cfg: cfg, conn: conn, selection: selection, events: events, notices: notices, log: log}
 	if err := d.inspect(ctx); err != nil {
 		conn.Close()
 		return nil, err
@@ -95,7 +95,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 			fmt.Sprintf("change data capture is off in database %q", d.name),
 			"run EXEC sys.sp_cdc_enable_db in it", nil)
 	}
-	tables, err := d.conn.Catalogue(ctx, d.filter.Match)
+	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
 		return fmt.Errorf("reading the catalogue: %w", err)
 	}
@@ -107,7 +107,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 		return d.noTables()
 	}
 	slices.SortStableFunc(d.tables, func(a, b *sqlserver.Table) int {
-		return d.filter.Order(a.Source.Schema, a.Source.Name) - d.filter.Order(b.Source.Schema, b.Source.Name)
+		return d.selection.Order(a.Source.Schema, a.Source.Name) - d.selection.Order(b.Source.Schema, b.Source.Name)
 	})
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (d *serverDatabase) checkHidden(ctx context.Context) error {
 	}
 	which := fmt.Sprintf("the login cannot see the tables of the capture instances %s", strings.Join(hidden, ", "))
 	const remedy = "run GRANT SELECT ON each of these tables TO the login's user"
-	if len(d.cfg.tables.TableInclude) > 0 {
+	if len(d.cfg.selection.Tables.TableInclude) > 0 {
 		d.log.Warn(which + " and leaves them out; if they are wanted, " + remedy)
 		return nil
 	}
@@ -135,8 +135,9 @@ func (d *serverDatabase) checkHidden(ctx context.Context) error {
 
 func (d *serverDatabase) noTables() error {
 	which := "no table has a capture instance"
-	if lists := slices.Concat(d.cfg.tables.TableInclude, d.cfg.tables.TableExclude); len(lists) > 0 {
-		which = fmt.Sprintf("no table with a capture instance passes %s", strings.Join(lists, ", "))
+	lists := d.cfg.selection.Tables
+	if patterns := slices.Concat(lists.SchemaInclude, lists.SchemaExclude, lists.TableInclude, lists.TableExclude); len(patterns) > 0 {
+		which = fmt.Sprintf("no table with a capture instance passes %s", strings.Join(patterns, ", "))
 	}
 	return sqlserver.NewProblem(reasonNoTables,
 		fmt.Sprintf("nothing to capture in database %q: %s", d.name, which),
@@ -152,8 +153,11 @@ func (d *serverDatabase) warn() {
 			d.notices.warn(t.Source.ID().String(), note)
 		}
 	}
-	for _, pattern := range d.filter.Unmatched(ids) {
-		d.notices.warn("", fmt.Sprintf("No table with a capture instance matches %q of %s", pattern, fieldTableIncludeList))
+	for _, pattern := range d.selection.Unmatched(ids) {
+		d.notices.warn("", fmt.Sprintf("No table with a capture instance matches %q of %s or %s", pattern, fieldTableIncludeList, fieldSchemaIncludeList))
+	}
+	for _, label := range d.selection.UnmatchedColumns() {
+		d.notices.warn("", fmt.Sprintf("No column of the captured tables matches %s", label))
 	}
 	d.warnSharedTopics(ids)
 }
@@ -163,7 +167,7 @@ func (d *serverDatabase) warn() {
 func (d *serverDatabase) warnSharedTopics(tables []schema.TableID) {
 	first := make(map[string]schema.TableID, len(tables))
 	for _, t := range tables {
-		topic := event.DataTopic(d.cfg.topicPrefix, d.name, t.Schema, t.Name)
+		topic := d.events.Topics.Table(t)
 		if other, shared := first[topic]; shared {
 			d.notices.warn(t.String(), fmt.Sprintf("Tables %s and %s share the topic %s; the metadata database_schema and table tell them apart", other, t, topic))
 			continue
@@ -252,7 +256,8 @@ func (d *serverDatabase) chooseFrom(progress *snapshot.Progress, known []stream.
 // Stream implements [database].
 func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller {
 	return stream.New(d.conn, sink, stream.Options{
-		Match:                    d.filter.Match,
+		Selection:                d.selection,
+		Skipped:                  d.cfg.skipped,
 		Encoder:                  d.encoder,
 		OnInstances:              onInstances,
 		FetchSize:                d.cfg.streamingFetchSize,

@@ -94,13 +94,15 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 
 func (in *input) eventOptions() event.Options {
 	return event.Options{
-		TopicPrefix:  in.cfg.topicPrefix,
-		KeySchemas:   in.cfg.keySchemas,
-		ValueSchemas: in.cfg.valueSchemas,
-		Tombstones:   in.cfg.tombstones,
-		Structured:   in.cfg.structured,
-		Modes:        in.cfg.modes,
-		OnNull:       in.warnNull,
+		Topics:        in.cfg.topics,
+		SchemaNames:   in.cfg.schemaNames,
+		SkipUnchanged: in.cfg.skipUnchanged,
+		KeySchemas:    in.cfg.keySchemas,
+		ValueSchemas:  in.cfg.valueSchemas,
+		Tombstones:    in.cfg.tombstones,
+		Structured:    in.cfg.structured,
+		Modes:         in.cfg.modes,
+		OnNull:        in.warnNull,
 	}
 }
 

@@ -19,7 +19,7 @@ func batchOf(t *testing.T, n int) *event.Batch {
 	t.Helper()
 	kind := schema.TypeOf(schema.CatalogueType{System: "int", MaxLength: 4})
 	table := &schema.Table{Database: "db", Schema: "dbo", Name: "t", Columns: []schema.Column{{Name: "id", Type: kind, ID: 1, Ordinal: 1}}, Key: []int{0}}
-	enc, err := event.NewEncoder(table, event.Options{TopicPrefix: "p", Modes: schema.DefaultModes()})
+	enc, err := event.NewEncoder(table, event.Options{Topics: event.Naming{Prefix: "p"}, Modes: schema.DefaultModes()})
 	require.NoError(t, err)
 	b := &event.Batch{}
 	for i := range n {

@@ -7,7 +7,6 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -80,10 +79,9 @@ root = [
   if !this.exists("connection_string") && this.exists("host") && !$given.exists("database_names") {
     "database_names: required unless connection_string names a database"
   },
-  if $given.exists("table_include_list") && $given.exists("table_exclude_list") {
-    "table_exclude_list: cannot be combined with table_include_list; keep one of them"
-  },
-].filter(l -> l != null)
+].filter(l -> l != null).concat(["schema", "table", "column"].
+  filter(kind -> $given.exists(kind + "_include_list") && $given.exists(kind + "_exclude_list")).
+  map_each(kind -> "%s_exclude_list: cannot be combined with %s_include_list; keep one of them".format(kind, kind)))
 `
 
 // Lint rules of single fields. On a list a rule runs for the list and again
@@ -102,6 +100,7 @@ root = if ["missing closing", "missing argument to repetition operator", "unexpe
 	lintNames = `root = if this.type() == "array" && this.length() > 1 { [ "one database for each input in this version: keep one name" ] } else if this == "" { [ "a database name must not be empty" ] }`
 	// Debezium's rule for topic.prefix.
 	lintTopicPrefix = `root = if !this.re_match("^[A-Za-z0-9_.-]+$") { [ "invalid topic_prefix %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
+	lintTopicPart   = `root = if !this.re_match("^[A-Za-z0-9_.-]*$") { [ "invalid value %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
 	lintMeta        = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
 		`["`+strings.Join(optionalMetadata, `", "`)+`"]`, strings.Join(optionalMetadata, ", "))
 )
@@ -153,75 +152,6 @@ func connectionFields() []*service.ConfigField {
 			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
 			Default(map[string]any{}).Advanced().
 			Example(map[string]any{"packet size": "16384"}),
-	}
-}
-
-func captureFields() []*service.ConfigField {
-	return []*service.ConfigField{
-		service.NewStringListField(fieldTableIncludeList).
-			Description("Java regular expressions that must match the whole of `schema.table`, upper and lower case alike. A dot matches any character; write `\\.` for a real one. Empty: every table with a capture instance. Only one of the two lists may be given.").
-			Default([]any{}).
-			Example([]string{`dbo\.customers`, `sales\..*`}).
-			LintRule(lintRegexes),
-		service.NewStringListField(fieldTableExcludeList).
-			Description("Like `table_include_list`, for the tables to leave out.").
-			Default([]any{}).
-			Example([]string{`dbo\.audit_.*`}).
-			LintRule(lintRegexes),
-	}
-}
-
-func eventFields() []*service.ConfigField {
-	return []*service.ConfigField{
-		service.NewStringField(fieldTopicPrefix).
-			Description("The logical name of the server: the first part of every topic name, and a part of the key under which the position is kept. Changing it starts afresh.").
-			Example("server1").
-			LintRule(lintTopicPrefix),
-		service.NewBoolField(fieldSchemasEnable).
-			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
-			Default(false),
-		service.NewBoolField(fieldKeySchemasEnable).
-			Description("`schemas_enable` for keys alone.").
-			Optional().Advanced(),
-		service.NewBoolField(fieldValueSchemasEnable).
-			Description("`schemas_enable` for values alone.").
-			Optional().Advanced(),
-		service.NewBoolField(fieldTombstonesOnDelete).
-			Description("Whether a delete is followed by a message without a value, so that compacted Kafka topics drop the key. Its payload is null, which is not the same as empty: a mapping cannot produce it, only pass it on.").
-			Default(true),
-		service.NewStringListField(fieldMetadataInclude).
-			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
-			Default([]any{}).Advanced().
-			Example([]string{metaCommitLSN, metaSchema}).
-			LintRule(lintMeta),
-		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
-			string(schema.TimeAdaptive):                 "As the column: milliseconds, microseconds or nanoseconds. A `datetime2(7)` outside 1677 to 2262 does not fit and is an error.",
-			string(schema.TimeAdaptiveTimeMicroseconds): "The same, but `time` columns in microseconds.",
-			string(schema.TimeConnect):                  "Kafka Connect's types, in milliseconds: digits beyond are cut off.",
-			string(schema.TimeISOString):                "ISO 8601 text with all digits; holds every date.",
-			string(schema.TimeMicroseconds):             "Microseconds: the seventh digit is cut off; holds every date.",
-			string(schema.TimeNanoseconds):              "Nanoseconds; dates outside 1677 to 2262 do not fit and are an error.",
-		}).
-			Description("How dates and times are written. `datetimeoffset` is ISO 8601 text in every mode.").
-			Default(string(schema.TimeAdaptive)).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldDecimalHandlingMode, map[string]string{
-			string(schema.DecimalPrecise): "Exact, as Kafka Connect's Decimal: base64 of the unscaled number.",
-			string(schema.DecimalString):  "Exact, as text.",
-			string(schema.DecimalDouble):  "A JSON number. It loses digits beyond the fifteenth or so.",
-		}).
-			Description("How `decimal`, `numeric`, `money` and `smallmoney` are written.").
-			Default(string(schema.DecimalPrecise)).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldBinaryHandlingMode, map[string]string{
-			string(schema.BinaryBytes):         "Bytes, which JSON shows in base64.",
-			string(schema.BinaryBase64):        "Text in base64: the same JSON, another schema.",
-			string(schema.BinaryBase64URLSafe): "Text in the URL-safe alphabet of base64.",
-			string(schema.BinaryHex):           "Text in lower-case hexadecimal digits.",
-		}).
-			Description("How `binary`, `varbinary`, `image`, `rowversion` and the CLR types are written.").
-			Default(string(schema.BinaryBytes)).Advanced(),
-		service.NewBoolField(fieldStructured).
-			Description("Whether values are handed over parsed instead of as JSON text. Pipelines that begin with a mapping save the parsing; pipelines that only route are faster without.").
-			Default(false).Advanced(),
 	}
 }
 

@@ -46,7 +46,7 @@ func NewFilter(opts FilterOptions) (*Filter, error) {
 func newNameFilter(kind string, include, exclude []string) (nameFilter, error) {
 	includeField, excludeField := kind+"_include_list", kind+"_exclude_list"
 	if len(include) > 0 && len(exclude) > 0 {
-		return nameFilter{}, fmt.Errorf("%s and %s are both set: use one of them", includeField, excludeField)
+		return nameFilter{}, fmt.Errorf("%s: cannot be combined with %s; keep one of them", excludeField, includeField)
 	}
 	var (
 		f   nameFilter

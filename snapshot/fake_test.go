@@ -213,7 +213,7 @@ func idOf(m event.Message) string {
 
 func encoder(t *schema.Table) (*event.Encoder, error) {
 	return event.NewEncoder(t, event.Options{
-		TopicPrefix: "p", Tombstones: true, Modes: schema.DefaultModes(),
+		Topics: event.Naming{Prefix: "p"}, Tombstones: true, Modes: schema.DefaultModes(),
 		Now: func() time.Time { return epoch },
 	})
 }

@@ -42,7 +42,7 @@ func (s streamSink) Advance(context.Context, lsn.Position) error { return nil }
 
 func encoder(t *schema.Table) (*event.Encoder, error) {
 	return event.NewEncoder(t, event.Options{
-		TopicPrefix: "p", Tombstones: true, Modes: schema.DefaultModes(),
+		Topics: event.Naming{Prefix: "p"}, Tombstones: true, Modes: schema.DefaultModes(),
 		Now: func() time.Time { return time.Unix(0, 0) },
 	})
 }

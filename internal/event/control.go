@@ -21,6 +21,7 @@ type control struct {
 // newControl renders the schemas of a topic.
 func newControl(kind Kind, topic string, key, value schema.ConnectSchema, opts Options) (control, error) {
 	c := control{kind: kind, topic: topic, structured: opts.Structured}
+	key.Name, value.Name = opts.SchemaNames.Schema(key.Name), opts.SchemaNames.Schema(value.Name)
 	var err error
 	if c.key, err = newWrapper(key, opts.KeySchemas, opts.Structured); err != nil {
 		return control{}, fmt.Errorf("rendering key schema of topic %s: %w", topic, err)

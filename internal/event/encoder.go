@@ -29,6 +29,7 @@ type Encoder struct {
 	now      stamp
 
 	buf            []byte       // a message's key and value
+	oldRow, newRow []byte       // images of an update, to compare them
 	oldKey, newKey []byte       // key payloads of an update
 	nulls          []string     // columns of the row with an unexpected NULL
 	reported       []string     // columns of which one was reported
@@ -50,8 +51,8 @@ func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 	e := &Encoder{
 		opts:   opts,
 		plan:   plan,
-		topic:  DataTopic(opts.TopicPrefix, t.Database, t.Schema, t.Name),
-		source: newSource(opts.TopicPrefix, t.ID()),
+		topic:  opts.Topics.Table(t.ID()),
+		source: newSource(opts.Topics.Prefix, t.ID()),
 	}
 	plan.OnNull = func(column string) { e.nulls = append(e.nulls, column) }
 	if err := e.render(); err != nil {
@@ -62,11 +63,11 @@ func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 
 // render writes what is the same in all messages of a table version.
 func (e *Encoder) render() (err error) {
-	e.key, err = newWrapper(e.plan.KeySchema(e.topic+".Key"), e.opts.KeySchemas, e.opts.Structured)
+	e.key, err = newWrapper(e.plan.KeySchema(e.opts.SchemaNames.Schema(e.topic+".Key")), e.opts.KeySchemas, e.opts.Structured)
 	if err != nil {
 		return fmt.Errorf("rendering key schema of %s: %w", e.topic, err)
 	}
-	e.value, err = newWrapper(envelopeSchema(e.plan, e.topic), e.opts.ValueSchemas, e.opts.Structured)
+	e.value, err = newWrapper(envelopeSchema(e.plan, e.topic, e.opts.SchemaNames), e.opts.ValueSchemas, e.opts.Structured)
 	if err != nil {
 		return fmt.Errorf("rendering value schema of %s: %w", e.topic, err)
 	}
@@ -95,8 +96,9 @@ func (e *Encoder) Omitted() []schema.Omission { return e.plan.Omitted() }
 
 // Row appends the messages of one change: the change and, after a delete, its
 // tombstone; or delete, tombstone and create for an update that changes the
-// key. On an error nothing is appended. A *schema.ValueError is a value that
-// has no exact form in the chosen modes.
+// key; or nothing for an update without a difference that is to be skipped. On
+// an error nothing is appended. A *schema.ValueError is a value that has no
+// exact form in the chosen modes.
 func (e *Encoder) Row(dst *Batch, c Change) error {
 	if err := c.check(len(e.Table().Columns)); err != nil {
 		return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
@@ -132,6 +134,11 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 	case OpDelete:
 		return e.single(dst, c, part{op: OpDelete, order: c.Transaction, before: c.Before, beforeImage: schema.RowImage{Role: schema.Deleted}})
 	}
+	if e.opts.SkipUnchanged {
+		if same, err := e.unchanged(c, before, after); same || err != nil {
+			return err
+		}
+	}
 	changed, err := e.keyChanged(c)
 	if err != nil {
 		return err
@@ -147,6 +154,19 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 	return e.split(dst, c,
 		part{op: OpDelete, before: c.Before, beforeImage: before, order: c.Transaction},
 		part{op: OpCreate, after: c.After, afterImage: after, order: c.Transaction.next()})
+}
+
+// unchanged reports whether a consumer would see no difference between the two
+// images of an update, for example because the columns that changed are not
+// in events.
+func (e *Encoder) unchanged(c *Change, before, after schema.RowImage) (same bool, err error) {
+	if e.oldRow, err = e.plan.AppendRow(e.oldRow[:0], c.Before, before); err != nil {
+		return false, err
+	}
+	if e.newRow, err = e.plan.AppendRow(e.newRow[:0], c.After, after); err != nil {
+		return false, err
+	}
+	return bytes.Equal(e.oldRow, e.newRow), nil
 }
 
 // keyChanged reports whether an update changes the key, and leaves both keys

@@ -245,7 +245,7 @@ func TestNewEncoder_Omitted(t *testing.T) {
 	assert.Contains(t, string(b.Messages[0].Value), `"after":{"id":1,"first_name":"a"}`)
 }
 
-func TestDataTopic(t *testing.T) {
+func TestNaming_Table(t *testing.T) {
 	tests := []struct{ name, table, want string }{
 		{"plain", "customers", "p.db.dbo.customers"},
 		{"blanks, quotes, brackets, dollars", `a b"c]d$e`, "p.db.dbo.a_b_c_d_e"},
@@ -256,7 +256,7 @@ func TestDataTopic(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, DataTopic("p", "db", "dbo", tt.table))
+			assert.Equal(t, tt.want, Naming{Prefix: "p"}.Table(schema.TableID{Database: "db", Schema: "dbo", Name: tt.table}))
 		})
 	}
 	t.Run("schema names are sanitised, the source block is not", func(t *testing.T) {

@@ -40,12 +40,12 @@ func (w *wrapper) wrap(payload any) any {
 }
 
 // envelopeSchema is the schema of values.
-func envelopeSchema(p *schema.Plan, topic string) schema.ConnectSchema {
-	row := p.RowSchema(topic + ".Value")
+func envelopeSchema(p *schema.Plan, topic string, names schema.NameAdjustment) schema.ConnectSchema {
+	row := p.RowSchema(names.Schema(topic + ".Value"))
 	row.Optional = true
 	optionalInt := schema.ConnectSchema{Type: "int64", Optional: true}
 	return schema.ConnectSchema{
-		Type: "struct", Name: topic + ".Envelope", Version: 2,
+		Type: "struct", Name: names.Schema(topic + ".Envelope"), Version: 2,
 		Fields: []schema.ConnectField{
 			{Name: "before", Schema: row},
 			{Name: "after", Schema: row},

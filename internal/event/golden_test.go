@@ -55,7 +55,7 @@ func customers() *schema.Table {
 
 func options(change ...func(*Options)) Options {
 	opts := Options{
-		TopicPrefix: "server1", Tombstones: true, Modes: schema.DefaultModes(),
+		Topics: Naming{Prefix: "server1"}, Tombstones: true, Modes: schema.DefaultModes(),
 		Now: func() time.Time { return now },
 	}
 	for _, f := range change {

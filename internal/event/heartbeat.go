@@ -14,7 +14,7 @@ type Heartbeats struct {
 	key     []byte
 }
 
-// NewHeartbeats returns an encoder for the topic __debezium-heartbeat.<prefix>.
+// NewHeartbeats returns an encoder for the topic of heartbeats.
 func NewHeartbeats(opts Options) (*Heartbeats, error) {
 	key := schema.ConnectSchema{
 		Type: "struct", Name: "io.debezium.connector.common.ServerNameKey", Version: 1,
@@ -24,11 +24,11 @@ func NewHeartbeats(opts Options) (*Heartbeats, error) {
 		Type: "struct", Name: "io.debezium.connector.common.Heartbeat", Version: 1,
 		Fields: []schema.ConnectField{{Name: "ts_ms", Schema: schema.ConnectSchema{Type: "int64"}}},
 	}
-	c, err := newControl(KindHeartbeat, "__debezium-heartbeat."+opts.TopicPrefix, key, value, opts)
+	c, err := newControl(KindHeartbeat, opts.Topics.Heartbeats(), key, value, opts)
 	if err != nil {
 		return nil, err
 	}
-	name := schema.AppendString([]byte(`{"serverName":`), opts.TopicPrefix)
+	name := schema.AppendString([]byte(`{"serverName":`), opts.Topics.Prefix)
 	return &Heartbeats{control: c, key: append(name, '}')}, nil
 }
 

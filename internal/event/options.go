@@ -9,11 +9,16 @@ import (
 
 // Options are the settings that all encoders of an input share.
 type Options struct {
-	TopicPrefix string
+	Topics Naming
+	// SchemaNames adjusts the names of schemas.
+	SchemaNames schema.NameAdjustment
 	// KeySchemas and ValueSchemas wrap keys and values in schema and payload.
 	KeySchemas, ValueSchemas bool
 	// Tombstones follow deletes of tables with a key.
 	Tombstones bool
+	// SkipUnchanged leaves out updates whose two images, as they would be
+	// written, are equal.
+	SkipUnchanged bool
 	// Structured fills ValueStructured and KeyStructured instead of Value.
 	Structured bool
 	// Modes choose the forms of values; schema.DefaultModes if zero.

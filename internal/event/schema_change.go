@@ -42,13 +42,13 @@ type SchemaChanges struct {
 	now     func() time.Time
 }
 
-// NewSchemaChanges returns an encoder for the topic <prefix>.
+// NewSchemaChanges returns an encoder for the topic of schema changes.
 func NewSchemaChanges(opts Options) (*SchemaChanges, error) {
 	key := schema.ConnectSchema{
 		Type: "struct", Name: "io.debezium.connector.sqlserver.SchemaChangeKey", Version: 1,
 		Fields: []schema.ConnectField{{Name: "databaseName", Schema: schema.ConnectSchema{Type: "string"}}},
 	}
-	c, err := newControl(KindSchemaChange, opts.TopicPrefix, key, schemaChangeSchema(), opts)
+	c, err := newControl(KindSchemaChange, opts.Topics.SchemaChanges(), key, schemaChangeSchema(), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func NewSchemaChanges(opts Options) (*SchemaChanges, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &SchemaChanges{control: c, prefix: opts.TopicPrefix, now: now}, nil
+	return &SchemaChanges{control: c, prefix: opts.Topics.Prefix, now: now}, nil
 }
 
 func schemaChangeSchema() schema.ConnectSchema {

@@ -1,14 +1,59 @@
 package event
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
 
 // maxTopic is Kafka's limit on the length of a topic's name.
 const maxTopic = 249
 
-// DataTopic returns the topic of a table: the parts joined by dots and
-// sanitised. The names of the schemas in its messages start with it.
-func DataTopic(prefix, database, schemaName, table string) string {
-	return sanitiseTopic(strings.Join([]string{prefix, database, schemaName, table}, "."))
+// Naming makes the names of topics.
+type Naming struct {
+	// Prefix is topic_prefix, the connector's logical name.
+	Prefix string
+	// Delimiter stands between the parts; empty is a dot.
+	Delimiter string
+	// WithoutDatabase leaves the database out of the topics of tables, as
+	// Debezium 1.x did.
+	WithoutDatabase bool
+	// Transaction is the last part of the topic of transactions; empty is
+	// transaction.
+	Transaction string
+	// HeartbeatPrefix is the first part of the topic of heartbeats; empty is
+	// __debezium-heartbeat. Heartbeat, if set, is the whole name instead.
+	HeartbeatPrefix, Heartbeat string
+}
+
+// Table returns the topic of a table. The names of the schemas in its messages
+// start with it.
+func (n Naming) Table(id schema.TableID) string {
+	if n.WithoutDatabase {
+		return n.join(n.Prefix, id.Schema, id.Name)
+	}
+	return n.join(n.Prefix, id.Database, id.Schema, id.Name)
+}
+
+// SchemaChanges returns the topic of schema changes.
+func (n Naming) SchemaChanges() string { return n.join(n.Prefix) }
+
+// Transactions returns the topic of transactions.
+func (n Naming) Transactions() string {
+	return n.join(n.Prefix, cmp.Or(n.Transaction, "transaction"))
+}
+
+// Heartbeats returns the topic of heartbeats.
+func (n Naming) Heartbeats() string {
+	if n.Heartbeat != "" {
+		return n.join(n.Heartbeat)
+	}
+	return n.join(cmp.Or(n.HeartbeatPrefix, "__debezium-heartbeat"), n.Prefix)
+}
+
+func (n Naming) join(parts ...string) string {
+	return sanitiseTopic(strings.Join(parts, cmp.Or(n.Delimiter, ".")))
 }
 
 // sanitiseTopic replaces what Kafka forbids in topic names by underscores, one

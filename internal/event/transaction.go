@@ -65,7 +65,7 @@ type CollectionCount struct {
 // not safe for concurrent use.
 type Transactions struct{ control control }
 
-// NewTransactions returns an encoder for the topic <prefix>.transaction.
+// NewTransactions returns an encoder for the topic of transactions.
 func NewTransactions(opts Options) (*Transactions, error) {
 	str := schema.ConnectSchema{Type: "string"}
 	optionalInt := schema.ConnectSchema{Type: "int64", Optional: true}
@@ -92,7 +92,7 @@ func NewTransactions(opts Options) (*Transactions, error) {
 			{Name: "ts_ms", Schema: schema.ConnectSchema{Type: "int64"}},
 		},
 	}
-	c, err := newControl(KindTransaction, opts.TopicPrefix+".transaction", key, value, opts)
+	c, err := newControl(KindTransaction, opts.Topics.Transactions(), key, value, opts)
 	if err != nil {
 		return nil, err
 	}

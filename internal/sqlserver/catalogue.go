@@ -46,13 +46,20 @@ WHERE i.is_unique = 1 AND i.is_hypothetical = 0 AND ic.key_ordinal > 0 AND i.obj
 ORDER BY i.object_id, i.index_id, ic.key_ordinal`
 )
 
-// Catalogue reads the tables of the connection's database that match, with
-// their capture instances, ordered by object id. Match may be nil for all. In
-// a database without change data capture no table has an instance.
-func (c *Conn) Catalogue(ctx context.Context, match func(schema, table string) bool) ([]*Table, error) {
+// Selection decides which tables are of interest, and which columns of their
+// capture instances. See [schema.Selection].
+type Selection interface {
+	Match(schema, table string) bool
+	Shape(t *schema.Table) (shaped *schema.Table, notes []string)
+}
+
+// Catalogue reads the tables of the connection's database that are selected,
+// with their capture instances, ordered by object id; all of them if selection
+// is nil. In a database without change data capture no table has an instance.
+func (c *Conn) Catalogue(ctx context.Context, selection Selection) ([]*Table, error) {
 	var tables []*Table
 	err := Retry(ctx, func() (err error) {
-		tables, err = c.catalogue(ctx, match)
+		tables, err = c.catalogue(ctx, selection)
 		return err
 	})
 	if err != nil {
@@ -61,7 +68,7 @@ func (c *Conn) Catalogue(ctx context.Context, match func(schema, table string) b
 	return tables, nil
 }
 
-func (c *Conn) catalogue(ctx context.Context, match func(schema, table string) bool) ([]*Table, error) {
+func (c *Conn) catalogue(ctx context.Context, selection Selection) ([]*Table, error) {
 	facts, err := c.one(ctx, factsStatement)
 	if err != nil {
 		return nil, err
@@ -70,7 +77,7 @@ func (c *Conn) catalogue(ctx context.Context, match func(schema, table string) b
 	if err != nil {
 		return nil, err
 	}
-	tables, err := c.tables(ctx, database.Database, match)
+	tables, err := c.tables(ctx, database.Database, selection)
 	if err != nil || len(tables) == 0 {
 		return nil, err
 	}
@@ -92,16 +99,42 @@ func (c *Conn) catalogue(ctx context.Context, match func(schema, table string) b
 	if !database.CDCEnabled {
 		return tables, nil
 	}
-	return tables, c.instances(ctx, tables, columns, indexes)
+	if err := c.instances(ctx, tables, columns, indexes); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if err := c.shape(ctx, t, selection); err != nil {
+			return nil, err
+		}
+	}
+	return tables, nil
 }
 
-// tables lists the user tables that match.
-func (c *Conn) tables(ctx context.Context, database string, match func(schema, table string) bool) ([]*Table, error) {
+// shape completes the shapes of a table's instances.
+func (c *Conn) shape(ctx context.Context, t *Table, selection Selection) error {
+	for _, ci := range t.Instances {
+		if err := c.readDefaults(ctx, ci.Shape.Columns); err != nil {
+			return err
+		}
+		if selection == nil {
+			continue
+		}
+		var notes []string
+		ci.Shape, notes = selection.Shape(ci.Shape)
+		for _, note := range notes {
+			addNote(&t.Notes, note)
+		}
+	}
+	return nil
+}
+
+// tables lists the user tables that are selected.
+func (c *Conn) tables(ctx context.Context, database string, selection Selection) ([]*Table, error) {
 	var tables []*Table
 	err := c.each(ctx, func(row []driver.Value) error {
 		s := scanner{row: row}
 		t := &Table{ObjectID: int32(s.int()), Source: &schema.Table{Database: database, Schema: s.text(), Name: s.text()}}
-		if s.err == nil && (match == nil || match(t.Source.Schema, t.Source.Name)) {
+		if s.err == nil && (selection == nil || selection.Match(t.Source.Schema, t.Source.Name)) {
 			tables = append(tables, t)
 		}
 		return s.err

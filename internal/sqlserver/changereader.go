@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -33,14 +34,14 @@ type ChangeReader struct {
 
 // NewChangeReader prepares reading a change table in the order of its clustered
 // index: commit LSN, command id, change LSN, operation; without command ids if
-// byCommand is false.
+// byCommand is false. Rows with an __$operation of skipped are left out.
 //
 // A change table that has command ids and is read without them, because another
 // one lacks them, has an index that does not give this order: the server sorts
 // what remains of the range for every page, so the cost of a range grows with
 // the square of its rows. It is right, and slow, until all instances have the
 // column.
-func NewChangeReader(ci *CaptureInstance, byCommand bool) *ChangeReader {
+func NewChangeReader(ci *CaptureInstance, byCommand bool, skipped []int) *ChangeReader {
 	r := &ChangeReader{instance: ci, byCommand: byCommand, columns: changeMeta + len(ci.Shape.Columns)}
 	list := []string{"[__$start_lsn]", "[__$seqval]", "[__$operation]", "[__$update_mask]", "[__$command_id]"}
 	order := "[__$start_lsn], [__$command_id], [__$seqval], [__$operation]"
@@ -54,19 +55,31 @@ func NewChangeReader(ci *CaptureInstance, byCommand bool) *ChangeReader {
 		list = append(list, Quote(col.Name))
 	}
 	columns := strings.Join(list, ", ")
-	from := " FROM [cdc]." + Quote(ci.ChangeTable)
+	from := " FROM [cdc]." + Quote(ci.ChangeTable) + " WHERE " + notSkipped(skipped)
 	low := "SELECT start_lsn FROM cdc.change_tables WHERE object_id = @p7;"
 
 	r.first = "SELECT TOP (@p1) " + columns + from +
-		" WHERE [__$start_lsn] >= @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
+		"[__$start_lsn] >= @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
 	// Two ranges of the index, one after the other: the rest of the
 	// transaction, and what comes after it. Joined by OR they could cost a
 	// read from the beginning of the transaction for every page.
 	r.next = "DECLARE @r bigint; SELECT TOP (@p1) " + columns + from +
-		" WHERE [__$start_lsn] = @p2 AND " + beyond + " ORDER BY " + order + "; SET @r = @@ROWCOUNT;" +
+		"[__$start_lsn] = @p2 AND " + beyond + " ORDER BY " + order + "; SET @r = @@ROWCOUNT;" +
 		" IF @r < @p1 SELECT TOP (@p1 - @r) " + columns + from +
-		" WHERE [__$start_lsn] > @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
+		"[__$start_lsn] > @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
 	return r
+}
+
+// notSkipped is the condition that leaves operations out.
+func notSkipped(operations []int) string {
+	if len(operations) == 0 {
+		return ""
+	}
+	numbers := make([]string, len(operations))
+	for i, op := range operations {
+		numbers[i] = strconv.Itoa(op)
+	}
+	return "[__$operation] NOT IN (" + strings.Join(numbers, ", ") + ") AND "
 }
 
 // ByCommand reports whether rows come in the order of command ids.

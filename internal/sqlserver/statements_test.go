@@ -72,11 +72,11 @@ func TestTableReader_Statements(t *testing.T) {
 
 func TestChangeReader_Statements(t *testing.T) {
 	ci := &CaptureInstance{ChangeTable: "my inst]_CT", HasCommand: true, Shape: &schema.Table{Columns: []schema.Column{{Name: "a"}, {Name: "x]y"}}}}
-	withCommand := NewChangeReader(ci, true)
+	withCommand := NewChangeReader(ci, true, nil)
 	assert.Equal(t, "SELECT TOP (@p1) [__$start_lsn], [__$seqval], [__$operation], [__$update_mask], [__$command_id], [a], [x]]y]"+
 		" FROM [cdc].[my inst]]_CT] WHERE [__$start_lsn] >= @p2 AND [__$start_lsn] <= @p6"+
 		" ORDER BY [__$start_lsn], [__$command_id], [__$seqval], [__$operation]; SELECT start_lsn FROM cdc.change_tables WHERE object_id = @p7;", withCommand.first)
-	without := NewChangeReader(ci, false)
+	without := NewChangeReader(ci, false, nil)
 	for _, text := range []string{without.first, without.next} {
 		assert.NotContains(t, text, "command_id")
 	}

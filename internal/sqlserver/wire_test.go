@@ -115,7 +115,7 @@ CREATE TABLE dbo.uniq (a int NOT NULL, b int NULL, CONSTRAINT u UNIQUE (a), CONS
 	for i, col := range ci.Shape.Columns {
 		names = append(names, col.Name)
 		source := customers.Source.Columns[i]
-		source.Ordinal = col.Ordinal
+		source.Ordinal, source.DefaultValue = col.Ordinal, col.DefaultValue
 		assert.Equal(t, source, col, "snapshot and stream see the same column")
 	}
 	assert.Equal(t, []string{"id", "name", "price", "at", "ver", "code"}, names, "computed columns are left out")
@@ -246,7 +246,7 @@ func TestOddNames(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Rows, 1)
 		assert.EqualValues(t, 100+i, page.Rows[0][0])
-		changes, err := conn.ReadChanges(t.Context(), sqlserver.NewChangeReader(table.Instances[0], true),
+		changes, err := conn.ReadChanges(t.Context(), sqlserver.NewChangeReader(table.Instances[0], true, nil),
 			sqlserver.ChangeQuery{To: to, Limit: 10, MaxBytes: 1 << 20})
 		require.NoError(t, err)
 		require.Len(t, changes.Rows, 1)
@@ -272,7 +272,7 @@ BEGIN TRAN; DELETE dbo.t WHERE id < 3; INSERT dbo.t VALUES (5, 5); COMMIT;`)
 	assert.Equal(t, poll.Instances, cut.Instances)
 
 	for _, byCommand := range []bool{true, false} {
-		reader := sqlserver.NewChangeReader(instance, byCommand)
+		reader := sqlserver.NewChangeReader(instance, byCommand, nil)
 		query := sqlserver.ChangeQuery{To: poll.Max, Limit: 1000, MaxBytes: 1 << 20}
 		whole, err := conn.ReadChanges(t.Context(), reader, query)
 		require.NoError(t, err)
@@ -325,7 +325,7 @@ func TestStatements_InStrictCollations(t *testing.T) {
 			poll, err := conn.Poll(t.Context(), lsn.LSN{}, 10)
 			require.NoError(t, err)
 			require.Len(t, poll.Commits, 1)
-			changes, err := conn.ReadChanges(t.Context(), sqlserver.NewChangeReader(table.Instances[0], true),
+			changes, err := conn.ReadChanges(t.Context(), sqlserver.NewChangeReader(table.Instances[0], true, nil),
 				sqlserver.ChangeQuery{To: poll.Max, Limit: 1, MaxBytes: 1 << 20})
 			require.NoError(t, err)
 			require.Len(t, changes.Rows, 1)

@@ -107,10 +107,10 @@ func (f *fakeServer) failing(statement string) error {
 	return f.fail(statement)
 }
 
-func (f *fakeServer) Catalogue(_ context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error) {
+func (f *fakeServer) Catalogue(_ context.Context, selection sqlserver.Selection) ([]*sqlserver.Table, error) {
 	var tables []*sqlserver.Table
 	for _, t := range f.tables {
-		if match == nil || match(t.Source.Schema, t.Source.Name) {
+		if selection == nil || selection.Match(t.Source.Schema, t.Source.Name) {
 			tables = append(tables, t)
 		}
 	}
@@ -267,7 +267,7 @@ func summaries(messages []event.Message) []summary {
 // encoder is Options.Encoder with everything fixed that would differ.
 func encoder(t *schema.Table) (*event.Encoder, error) {
 	return event.NewEncoder(t, event.Options{
-		TopicPrefix: "p", Tombstones: true, Modes: schema.DefaultModes(),
+		Topics: event.Naming{Prefix: "p"}, Tombstones: true, Modes: schema.DefaultModes(),
 		Now: func() time.Time { return epoch },
 	})
 }

@@ -42,7 +42,7 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	if r.loaded && poll.Instances == r.fingerprint {
 		return nil
 	}
-	tables, err := r.src.Catalogue(ctx, r.opts.Match)
+	tables, err := r.src.Catalogue(ctx, r.opts.Selection)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) er
 		kept := slices.ContainsFunc(tables, func(t *sqlserver.Table) bool {
 			return t.ObjectID == id.SourceObjectID || t.Source.Schema == id.Schema && t.Source.Name == id.Table
 		})
-		if !kept && (r.opts.Match == nil || r.opts.Match(id.Schema, id.Table)) {
+		if !kept && (r.opts.Selection == nil || r.opts.Selection.Match(id.Schema, id.Table)) {
 			missing = append(missing, id)
 		}
 	}
@@ -179,7 +179,7 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 // encoder unless the capture job has altered a column of its change table,
 // which keeps its object id.
 func (r *Reader) track(c Choice, byCommand bool) (*tracked, error) {
-	t := &tracked{id: c.Identity, shape: c.Instance.Shape, reader: sqlserver.NewChangeReader(c.Instance, byCommand)}
+	t := &tracked{id: c.Identity, shape: c.Instance.Shape, reader: sqlserver.NewChangeReader(c.Instance, byCommand, r.opts.Skipped)}
 	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(c.Instance) })
 	if at >= 0 && sameShape(r.tracked[at].shape, t.shape) {
 		t.encoder = r.tracked[at].encoder

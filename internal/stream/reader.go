@@ -27,7 +27,7 @@ type Sink interface {
 // Source is the connection a [Reader] reads from: a *sqlserver.Conn, and in
 // tests whatever plays one.
 type Source interface {
-	Catalogue(ctx context.Context, match func(schema, table string) bool) ([]*sqlserver.Table, error)
+	Catalogue(ctx context.Context, selection sqlserver.Selection) ([]*sqlserver.Table, error)
 	Poll(ctx context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error)
 	Changed(ctx context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) (sqlserver.Changes, error)
 	ReadChanges(ctx context.Context, r *sqlserver.ChangeReader, q sqlserver.ChangeQuery) (sqlserver.ChangePage, error)
@@ -48,9 +48,11 @@ const (
 
 // Options are the settings of a [Reader].
 type Options struct {
-	// Match decides which tables are read; nil reads all that have a capture
-	// instance.
-	Match func(schema, table string) bool
+	// Selection decides which tables and columns are read; nil reads all that
+	// are captured.
+	Selection sqlserver.Selection
+	// Skipped are the values of __$operation that are not read.
+	Skipped []int
 	// Encoder makes the encoder of a table version.
 	Encoder func(*schema.Table) (*event.Encoder, error)
 	// OnInstances is told of the capture instances that will be read before

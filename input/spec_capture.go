@@ -1,0 +1,71 @@
+package input
+
+import (
+	"github.com/redpanda-data/benthos/v4/public/service"
+)
+
+func captureFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		patternsField(fieldTableIncludeList,
+			"Java regular expressions that must match the whole of `schema.table`, upper and lower case alike. A dot matches any character; write `\\.` for a real one. Empty: every table with a capture instance. Only one of the two lists may be given.").
+			Example([]string{`dbo\.customers`, `sales\..*`}),
+		patternsField(fieldTableExcludeList, "Like `table_include_list`, for the tables to leave out.").
+			Example([]string{`dbo\.audit_.*`}),
+		patternsField(fieldSchemaIncludeList, "Java regular expressions for the whole name of a schema. A table is captured if its schema and its own name pass.").
+			Advanced().Example([]string{"dbo", "sales"}),
+		patternsField(fieldSchemaExcludeList, "Like `schema_include_list`, for the schemas to leave out.").
+			Advanced(),
+		service.NewBoolField(fieldTableIgnoreBuiltin).
+			Description("Whether tables of the schemas `cdc` and `sys`, and `systranschemas`, are left out whatever the lists say.").
+			Default(true).Advanced(),
+		patternsField(fieldColumnIncludeList, "Java regular expressions that must match the whole of `schema.table.column`: only these columns are in the values of events. Keys always have their columns.").
+			Advanced().Example([]string{`dbo\.customers\.(id|name)`}),
+		patternsField(fieldColumnExcludeList, "Like `column_include_list`, for the columns to leave out. They are not read from the server.").
+			Advanced().Example([]string{`dbo\.customers\.ssn`}),
+		service.NewStringField(fieldMessageKeyColumns).
+			Description("Other keys than the primary keys, in Debezium's notation: entries separated by `;`, each a pattern for the table and, after a colon, patterns for columns. Table and column together must match the whole of `schema.table.column`, or that with the database before it.").
+			Default("").Advanced().
+			Example(`dbo\.customers:last_name,first_name;(.*)\.orders:order_number`),
+		ruleField(fieldColumnTruncateToChars, "Texts, and binary values, that are cut to a length. Only columns that can be longer are touched.",
+			service.NewIntField(fieldRuleLength).Description("The characters, or bytes, to keep.")).
+			Example([]any{map[string]any{fieldRuleColumns: []any{`dbo\.customers\.notes`}, fieldRuleLength: 100}}),
+		ruleField(fieldColumnMaskWithChars, "Texts that are replaced by asterisks, NULL included.",
+			service.NewIntField(fieldRuleLength).Description("The number of asterisks.")).
+			Example([]any{map[string]any{fieldRuleColumns: []any{`.*\.phone`, `.*\.email`}, fieldRuleLength: 12}}),
+		ruleField(fieldColumnMaskHash, "Texts that are replaced by a salted hash, in hexadecimal digits and cut to the length of the column: equal texts stay equal.",
+			service.NewStringField(fieldRuleAlgorithm).Description("A hash by its name in Java, such as SHA-256. MD2 is not supported."),
+			service.NewStringField(fieldRuleSalt).Description("The salt.").Secret(),
+			service.NewIntField(fieldRuleVersion).Description("1 hashes the text as Java serialises it, like `column.mask.hash.ALG.with.salt.S`; 2 its UTF-8, like `column.mask.hash.v2.ALG.with.salt.S`.").Default(1)).
+			Example([]any{map[string]any{fieldRuleColumns: []any{`dbo\.customers\.name`}, fieldRuleAlgorithm: "SHA-256", fieldRuleSalt: "${SALT}", fieldRuleVersion: 2}}),
+		service.NewBoolField(fieldColumnMaskKeys).
+			Description("Whether truncation and masks change keys too. Otherwise keys hold real values, as Debezium's do; a warning names the columns.").
+			Default(false).Advanced(),
+		patternsField(fieldColumnPropagateSourceType, "Columns, as in `column_mask_with_chars`, whose fields' schemas have parameters for the type, length, scale and name of the column.").
+			Advanced().Example([]string{`dbo\.orders\.amount`}),
+		patternsField(fieldDatatypePropagateSourceType, "The same for types: patterns that must match the whole of `schema.table.TYPE`, or that with the database before it.").
+			Advanced().Example([]string{`.*\.(DECIMAL|MONEY)`}),
+		service.NewBoolField(fieldSkipMessagesWithoutChange).
+			Description("Whether updates are left out that change nothing an event shows, for example because the columns that changed are excluded.").
+			Default(false).Advanced(),
+		service.NewStringListField(fieldSkippedOperations).
+			Description("Operations that are not read: `c`, `u`, `d`, or `none`. `t` is accepted: truncations are never captured. Rows of snapshots always come.").
+			Default([]any{"t"}).Advanced().
+			LintRule(`root = if this.type() == "string" && !["c", "u", "d", "t", "none"].contains(this.trim().lowercase()) { [ "unknown operation %q: use c, u, d, t or none".format(this) ] }`),
+	}
+}
+
+// patternsField is a list of Java regular expressions.
+func patternsField(name, description string) *service.ConfigField {
+	return service.NewStringListField(name).Description(description).Default([]any{}).LintRule(lintRegexes)
+}
+
+// ruleField is a list of objects that each name columns and say what is done to
+// them.
+func ruleField(name, description string, fields ...*service.ConfigField) *service.ConfigField {
+	columns := service.NewStringListField(fieldRuleColumns).
+		Description("Java regular expressions that must match the whole of `schema.table.column`, or that with the database before it.").
+		LintRule(lintRegexes)
+	return service.NewObjectListField(name, append([]*service.ConfigField{columns}, fields...)...).
+		Description(description + " Of all rules that match a column the first counts: truncation, asterisks, source types, hashes.").
+		Default([]any{}).Advanced()
+}

@@ -1,0 +1,79 @@
+package input
+
+import (
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+func eventFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringField(fieldTopicPrefix).
+			Description("The logical name of the server: the first part of every topic name, and a part of the key under which the position is kept. Changing it starts afresh.").
+			Example("server1").
+			LintRule(lintTopicPrefix),
+		service.NewStringField(fieldTopicDelimiter).
+			Description("What stands between the parts of a topic's name.").
+			Default(".").Advanced().LintRule(lintTopicPart),
+		service.NewStringAnnotatedEnumField(fieldTopicNaming, map[string]string{
+			namingWithDatabase:    "`topic_prefix.database.schema.table`, as Debezium since 2.0.",
+			namingWithoutDatabase: "`topic_prefix.schema.table`, as Debezium 1.x.",
+		}).
+			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
+			Default(namingWithDatabase).Advanced(),
+		service.NewBoolField(fieldSchemasEnable).
+			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
+			Default(false),
+		service.NewBoolField(fieldKeySchemasEnable).
+			Description("`schemas_enable` for keys alone.").
+			Optional().Advanced(),
+		service.NewBoolField(fieldValueSchemasEnable).
+			Description("`schemas_enable` for values alone.").
+			Optional().Advanced(),
+		service.NewBoolField(fieldTombstonesOnDelete).
+			Description("Whether a delete is followed by a message without a value, so that compacted Kafka topics drop the key. Its payload is null, which is not the same as empty: a mapping cannot produce it, only pass it on.").
+			Default(true),
+		service.NewStringListField(fieldMetadataInclude).
+			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
+			Default([]any{}).Advanced().
+			Example([]string{metaCommitLSN, metaSchema}).
+			LintRule(lintMeta),
+		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
+			string(schema.TimeAdaptive):                 "As the column: milliseconds, microseconds or nanoseconds. A `datetime2(7)` outside 1677 to 2262 does not fit and is an error.",
+			string(schema.TimeAdaptiveTimeMicroseconds): "The same, but `time` columns in microseconds.",
+			string(schema.TimeConnect):                  "Kafka Connect's types, in milliseconds: digits beyond are cut off.",
+			string(schema.TimeISOString):                "ISO 8601 text with all digits; holds every date.",
+			string(schema.TimeMicroseconds):             "Microseconds: the seventh digit is cut off; holds every date.",
+			string(schema.TimeNanoseconds):              "Nanoseconds; dates outside 1677 to 2262 do not fit and are an error.",
+		}).
+			Description("How dates and times are written. `datetimeoffset` is ISO 8601 text in every mode.").
+			Default(string(schema.TimeAdaptive)).Advanced(),
+		service.NewStringAnnotatedEnumField(fieldDecimalHandlingMode, map[string]string{
+			string(schema.DecimalPrecise): "Exact, as Kafka Connect's Decimal: base64 of the unscaled number.",
+			string(schema.DecimalString):  "Exact, as text.",
+			string(schema.DecimalDouble):  "A JSON number. It loses digits beyond the fifteenth or so.",
+		}).
+			Description("How `decimal`, `numeric`, `money` and `smallmoney` are written.").
+			Default(string(schema.DecimalPrecise)).Advanced(),
+		service.NewStringAnnotatedEnumField(fieldBinaryHandlingMode, map[string]string{
+			string(schema.BinaryBytes):         "Bytes, which JSON shows in base64.",
+			string(schema.BinaryBase64):        "Text in base64: the same JSON, another schema.",
+			string(schema.BinaryBase64URLSafe): "Text in the URL-safe alphabet of base64.",
+			string(schema.BinaryHex):           "Text in lower-case hexadecimal digits.",
+		}).
+			Description("How `binary`, `varbinary`, `image`, `rowversion` and the CLR types are written.").
+			Default(string(schema.BinaryBytes)).Advanced(),
+		service.NewStringEnumField(fieldSchemaNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
+			Description("How the names of schemas are made to fit Avro: not at all; `avro`: an underscore for each character that Avro does not allow; `avro_unicode`: the character's number, so that different names stay different.").
+			Default(string(schema.NamesUnchanged)).Advanced(),
+		service.NewStringEnumField(fieldFieldNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
+			Description("The same for the names of columns.").
+			Default(string(schema.NamesUnchanged)).Advanced(),
+		service.NewStringField(fieldUnavailableValuePlaceholder).
+			Description("What stands for a value that change data capture did not record: `text`, `ntext` and `image` in deletes and before updates, and large values that an update did not touch.").
+			Default(schema.DefaultModes().Placeholder).Advanced(),
+		service.NewBoolField(fieldStructured).
+			Description("Whether values are handed over parsed instead of as JSON text. Pipelines that begin with a mapping save the parsing; pipelines that only route are faster without.").
+			Default(false).Advanced(),
+	}
+}
