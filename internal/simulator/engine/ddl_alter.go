@@ -385,6 +385,8 @@ func (x *Exec) alterProperty(col *TableColumn, st *tsql.AlterColumn) error {
 		col.Persisted = true
 	case st.Drop == "PERSISTED" && col.Computed != "":
 		col.Persisted = false
+	case st.Add == "MASKED" && st.Masked != "":
+		col.MaskedWith = st.Masked
 	case st.Drop == "MASKED":
 		col.MaskedWith = ""
 	default:

@@ -188,6 +188,8 @@ func TestProtectedColumns(t *testing.T) {
 	require.NotContains(t, run(t, s, `CREATE TABLE t (id int, mail varchar(50) MASKED WITH (FUNCTION = 'email()'),
 		ssn char(11) COLLATE Latin1_General_BIN2 ENCRYPTED WITH (COLUMN_ENCRYPTION_KEY = CEK1, ENCRYPTION_TYPE = DETERMINISTIC, ALGORITHM = 'AEAD_AES_256_CBC_HMAC_SHA_256'))`), "Msg")
 	assert.Contains(t, run(t, s, "SELECT name, masking_function FROM sys.masked_columns"), "mail | email()")
+	require.NotContains(t, run(t, s, "ALTER TABLE t ALTER COLUMN id ADD MASKED WITH (FUNCTION = 'default()'); ALTER TABLE t ALTER COLUMN mail DROP MASKED"), "Msg")
+	assert.Contains(t, run(t, s, "SELECT name, masking_function FROM sys.masked_columns"), "id | default()")
 	assert.Contains(t, run(t, s, "SELECT name, encryption_type, encryption_type_desc, encryption_algorithm_name FROM sys.columns WHERE encryption_type IS NOT NULL"),
 		"ssn | 1 | DETERMINISTIC | AEAD_AES_256_CBC_HMAC_SHA_256")
 }
@@ -200,4 +202,15 @@ func TestConfigurations(t *testing.T) {
 	run(t, s, "RECONFIGURE")
 	assert.EqualValues(t, 100, in.ServerSetting("max text repl size (B)"))
 	assert.Contains(t, run(t, s, "EXEC sp_configure 'clr enabled', 2"), "Msg 15129,")
+}
+
+func TestAzure_OneDatabase(t *testing.T) {
+	_, s := played(t, engine.Options{Version: "AzureSQLDatabase"})
+	run(t, s, "CREATE DATABASE other")
+	assert.Contains(t, run(t, s, "USE other"), "Msg 40508,")
+	assert.Contains(t, run(t, s, "SELECT * FROM other.sys.tables"), "Msg 40515,")
+	assert.NotContains(t, run(t, s, "USE master"), "Msg 40508,", "the database that it is in")
+	_, s = played(t, engine.Options{Version: "ManagedInstance"})
+	run(t, s, "CREATE DATABASE other")
+	assert.NotContains(t, run(t, s, "USE other"), "Msg 40508,")
 }

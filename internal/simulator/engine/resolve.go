@@ -32,6 +32,9 @@ func (c *compiler) database(n tsql.Name) (*Database, error) {
 	if db == nil {
 		return nil, errInvalidObject(n.String())
 	}
+	if c.x.in.IsAzure() && !c.x.system && db != c.x.db && db != c.x.in.tempdb {
+		return nil, sqltypes.Errorf(40515, 1, 15, "Reference to database and/or server name in '%s' is not supported in this version of SQL Server.", n.String())
+	}
 	return db, c.x.admit(db)
 }
 

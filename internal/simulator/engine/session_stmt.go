@@ -255,7 +255,13 @@ func (x *Exec) use(name string) error {
 	if db == nil {
 		return sqltypes.Errorf(911, 1, 16, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
 	}
+	if x.in.IsAzure() && db != x.db {
+		return sqltypes.Errorf(40508, 1, 16, "USE statement is not supported to switch between databases. Use a new connection to connect to a different database.")
+	}
 	if err := x.admit(db); err != nil {
+		return err
+	}
+	if err := x.s.from.Replica.admits(db, x.s.from.ReadIntent); err != nil {
 		return err
 	}
 	old := x.s.Database()

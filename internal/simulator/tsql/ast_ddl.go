@@ -228,6 +228,7 @@ type AlterColumn struct {
 	Null      NullSpec
 	Sparse    bool
 	Add, Drop string // "ROWGUIDCOL", "PERSISTED", "SPARSE", "MASKED", "NOT FOR REPLICATION", "HIDDEN"
+	Masked    string // the function of ADD MASKED WITH (FUNCTION = '..')
 }
 
 // EnableConstraint is ALTER TABLE .. [WITH CHECK|NOCHECK] CHECK|NOCHECK

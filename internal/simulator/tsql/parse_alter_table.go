@@ -84,9 +84,9 @@ func (p *parser) alterColumn() *AlterColumn {
 	a := &AlterColumn{Name: p.name()}
 	switch {
 	case p.acceptWord("ADD"):
-		a.Add = p.columnProperty()
+		a.Add, a.Masked = p.columnProperty()
 	case p.acceptWord("DROP"):
-		a.Drop = p.columnProperty()
+		a.Drop, _ = p.columnProperty()
 	default:
 		a.Type = p.typeName()
 		p.alterColumnOptions(a)
@@ -113,19 +113,20 @@ func (p *parser) alterColumnOptions(a *AlterColumn) {
 	}
 }
 
-// columnProperty reads what ALTER COLUMN ADD|DROP names.
-func (p *parser) columnProperty() string {
+// columnProperty reads what ALTER COLUMN ADD|DROP names, and the function of
+// MASKED WITH.
+func (p *parser) columnProperty() (property, mask string) {
 	if p.acceptWord("NOT", "FOR", "REPLICATION") {
-		return "NOT FOR REPLICATION"
+		return "NOT FOR REPLICATION", ""
 	}
 	property, ok := p.acceptOneOf("ROWGUIDCOL", "PERSISTED", "SPARSE", "HIDDEN", "MASKED")
 	if !ok {
 		p.unexpected()
 	}
 	if property == "MASKED" && p.acceptWord("WITH") {
-		p.masked()
+		mask = p.masked()
 	}
-	return property
+	return property, mask
 }
 
 func (p *parser) enableConstraint() *EnableConstraint {
