@@ -52,7 +52,16 @@ func (c *conn) logIn(t transports) (bool, error) {
 		return false, c.refuseLogin(refusal)
 	}
 	var err error
-	c.session, err = c.server.backend.Login(engine.Login{
+	c.session, err = c.server.backend.Login(c.engineLogin(t))
+	if err != nil {
+		return false, c.refuseLogin(err)
+	}
+	return true, c.acceptLogin(t)
+}
+
+// engineLogin is what the client presents to the engine.
+func (c *conn) engineLogin(t transports) engine.Login {
+	return engine.Login{
 		User:       c.login.User,
 		Password:   c.login.Password,
 		Database:   c.login.Database,
@@ -62,11 +71,24 @@ func (c *conn) logIn(t transports) (bool, error) {
 		ReadIntent: c.login.ReadIntent,
 		Replica:    c.replica,
 		Connection: c.connection(t),
-	})
-	if err != nil {
-		return false, c.refuseLogin(err)
 	}
-	return true, c.acceptLogin(t)
+}
+
+// routing is the server that the client must go to instead, empty for none.
+func (c *conn) routing(t transports) route {
+	switch {
+	case !c.login.ReadIntent:
+		return route{}
+	case c.server.route.host != "":
+		return c.server.route
+	case c.server.instance == nil:
+		return route{}
+	}
+	host, port, ok := c.server.instance.ReadOnlyRoute(c.engineLogin(t))
+	if !ok {
+		return route{}
+	}
+	return route{host, port}
 }
 
 // connection describes the connection to the engine.
@@ -145,8 +167,8 @@ func (c *conn) acceptLogin(t transports) error {
 	b = tds.AppendLoginAck(b, tds.LoginAck{TDSVersion: c.dialect, Program: programName, Version: c.server.version})
 	b = tds.AppendEnvChange(b, tds.EnvPacketSize, strconv.Itoa(size), strconv.Itoa(tds.DefaultPacketSize))
 	b = tds.AppendFeatureExtAck(b, c.acknowledged())
-	if c.login.ReadIntent && c.server.route.host != "" {
-		b = tds.AppendRouting(b, c.server.route.host, c.server.route.port)
+	if to := c.routing(t); to.host != "" {
+		b = tds.AppendRouting(b, to.host, to.port)
 	}
 	b = tds.AppendDone(b, tds.DoneToken{Kind: tds.Done})
 	c.packets.SetSPID(uint16(c.session.SPID()))

@@ -236,3 +236,12 @@ func TestEngine_ConnectionsAreSeen(t *testing.T) {
 		assert.Equal(t, 8000, size)
 	}
 }
+
+// withDatabase adds the database that LOGIN7 asks for.
+func withDatabase(login []byte, name string) []byte {
+	binary.LittleEndian.PutUint16(login[68:], uint16(len(login)))
+	binary.LittleEndian.PutUint16(login[70:], uint16(len(name)))
+	login = append(login, utf16(name)...)
+	binary.LittleEndian.PutUint32(login, uint32(len(login)))
+	return login
+}
