@@ -1,4 +1,4 @@
-// Package simulator is a stand-in for SQL Server that speaks TDS 7.4 over any
+// Package simulator is a stand-in for SQL Server that speaks TDS 7.2 to 8.0 over any
 // net.Conn, for tests and for trying things out without a SQL Server.
 //
 //	srv, err := simulator.New(simulator.Options{Logins: map[string]string{"sa": "Secret1!"}})
@@ -13,7 +13,8 @@
 // connections, negotiates encryption, checks logins, turns messages into calls
 // of a session and a session's answers into tokens, and injects faults.
 //
-// What it leaves out: Windows and federated authentication, MARS, bulk load,
-// distributed transactions, table-valued parameters and column encryption. A
-// client that asks for one of them gets an error that says so.
+// What it leaves out: Windows and federated authentication, MARS, distributed
+// transactions, API server cursors and column encryption. A client that asks for
+// one of them gets an error that says so, or is told at login that the server
+// has it not.
 package simulator
