@@ -37,7 +37,6 @@ func (in *Instance) registerSystemViews() {
 	fillers := map[string]func(x *Exec, db *Database, out *rowFiller) error{}
 	for _, group := range []map[string]func(x *Exec, db *Database, out *rowFiller) error{
 		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, replicaFillers, compatFillers, informationFillers,
-		planFillers,
 	} {
 		maps.Copy(fillers, group)
 	}
