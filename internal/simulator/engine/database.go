@@ -26,6 +26,7 @@ type Database struct {
 	// turning is a snapshotState while ALLOW_SNAPSHOT_ISOLATION waits for the open
 	// transactions, else 0.
 	turning atomic.Int32
+	usage   indexUsage
 }
 
 // Name is the database's name.

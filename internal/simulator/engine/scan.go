@@ -36,6 +36,7 @@ func (n *tableScan) run(fr *frame, next func() error) error {
 			return err
 		}
 	}
+	n.db.usage.note(n.table, n.index, !whole(ranges), x.Now().UnixNano())
 	opts := n.hints.options
 	opts.Desc = n.desc
 	if n.writes {

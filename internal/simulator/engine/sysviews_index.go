@@ -1,16 +1,17 @@
 package engine
 
 var indexFillers = map[string]func(x *Exec, db *Database, out *rowFiller) error{
-	"sys.indexes":               indexRows,
-	"sys.index_columns":         indexColumnRows,
-	"sys.key_constraints":       keyConstraintRows,
-	"sys.foreign_keys":          foreignKeyRows,
-	"sys.foreign_key_columns":   foreignKeyColumnRows,
-	"sys.partitions":            partitionRows,
-	"sys.allocation_units":      allocationRows,
-	"sys.dm_db_partition_stats": partitionStatRows,
-	"sys.stats":                 statRows,
-	"sys.stats_columns":         statColumnRows,
+	"sys.indexes":                 indexRows,
+	"sys.index_columns":           indexColumnRows,
+	"sys.key_constraints":         keyConstraintRows,
+	"sys.foreign_keys":            foreignKeyRows,
+	"sys.foreign_key_columns":     foreignKeyColumnRows,
+	"sys.partitions":              partitionRows,
+	"sys.allocation_units":        allocationRows,
+	"sys.dm_db_partition_stats":   partitionStatRows,
+	"sys.dm_db_index_usage_stats": indexUsageRows,
+	"sys.stats":                   statRows,
+	"sys.stats_columns":           statColumnRows,
 }
 
 // eachTable calls f with every table that the session sees.
