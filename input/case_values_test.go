@@ -354,6 +354,26 @@ func TestCases_DefaultsOfAnyKind(t *testing.T) {
 		{"varchar(20)", "'(a)'"},
 		{"int", "(1) + (2)"},
 		{"varchar(9)", "''"},
+		{"int", "dbo.next_number()"},
+		{"varchar(60)", "dbo.[odd]] name](N'x', DEFAULT)"},
+		{"nvarchar(40)", "CONVERT(nvarchar(30), SYSUTCDATETIME(), 126) + N'Z'"},
+		{"datetimeoffset", "SYSDATETIMEOFFSET()"},
+		{"time(7)", "'23:59:59.9999999'"},
+		{"datetime", "DATEADD(day, 1, '19000101')"},
+		{"int", "-(5)"},
+		{"decimal(38,0)", "99999999999999999999999999999999999999"},
+		{"float", "1e308"},
+		{"real", "-1.5e-3"},
+		{"nvarchar(9)", "N'注文😀'"},
+		{"nvarchar(40)", "N'))(' + CHAR(39)"},
+		{"xml", "N'<a/>'"},
+		{"sql_variant", "1"},
+		{"varbinary(max)", "0x"},
+		{"varchar(max)", "REPLICATE('x', 10)"},
+		{"uniqueidentifier", "'6F9619FF-8B86-D011-B42D-00C04FC964FF'"},
+		{"int", "CASE WHEN 1 = 1 THEN 2 ELSE NULL END"},
+		{"bit", "'true'"},
+		{"int", "DATEPART(year, GETDATE()) * 1"},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		columns := make([]string, len(defaults))
@@ -361,7 +381,9 @@ func TestCases_DefaultsOfAnyKind(t *testing.T) {
 			columns[i] = fmt.Sprintf(", c%d %s NULL DEFAULT (%s)", i, d.sql, d.def)
 		}
 		snapshot, stream := bothWays(t,
-			"CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY"+strings.Join(columns, "")+")\n"+enable("dbo", "t"),
+			"GO\nUSE db\nGO\nCREATE FUNCTION dbo.next_number() RETURNS int AS BEGIN RETURN 42 END\nGO\n"+
+				"CREATE FUNCTION dbo.[odd]] name](@s nvarchar(9), @n int = 3) RETURNS varchar(60) AS BEGIN RETURN REPLICATE(@s, @n) END\nGO\n"+
+				"CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY"+strings.Join(columns, "")+")\n"+enable("dbo", "t"),
 			"INSERT dbo.t (id) VALUES (1), (2)", "schemas_enable: true")
 		require.Len(t, snapshot, 2)
 		require.Len(t, stream, 2)
