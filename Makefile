@@ -6,7 +6,7 @@ GO       ?= go
 FUZZTIME ?= 5s
 SHELL    := /bin/bash
 
-.PHONY: build test race fmt lint fuzz-smoke examples quickstart-smoke cross golden bench check clean
+.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop golden bench check clean
 
 build: ## the distribution, in bin/
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
@@ -17,6 +17,10 @@ test: ## the tests, without network or services
 race:
 	$(GO) test -race -timeout 20m ./...
 
+LOAD_SECONDS ?= 60
+load: ## many connections of mixed work on the simulator for LOAD_SECONDS
+	SIMULATOR_LOAD_SECONDS=$(LOAD_SECONDS) $(GO) test -race -timeout 10m -count 1 -run '^TestLoad$$' ./internal/simulator
+
 bin/golangci-lint: .versions
 	GOBIN=$(BIN) $(GO) install $(GOLANGCI_LINT)
 	@touch $@
@@ -26,7 +30,7 @@ fmt: bin/golangci-lint ## rewrite the sources as gofumpt and goimports would
 
 lint: bin/golangci-lint ## formatting, vet and linters
 	$(BIN)/golangci-lint fmt --diff
-	$(GO) vet ./...
+	$(GO) vet -tags interop ./...
 	$(BIN)/golangci-lint run
 
 fuzz-smoke: ## every fuzz target for FUZZTIME each
@@ -43,6 +47,10 @@ cross: ## builds for the other platforms
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 
+interop: ## other people's programs against the simulator: SQL clients, Debezium
+	./interop/drivers/setup
+	$(GO) test -tags interop -count 1 -timeout 20m ./interop/...
+
 golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
 	$(GO) test ./internal/simulator/engine -run Scripts -rewrite
@@ -50,7 +58,7 @@ golden: ## rewrite golden scripts and the page of fields; read the diff before c
 bench: ## the figures of docs/performance.md
 	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m
 
-check: lint race fuzz-smoke examples quickstart-smoke cross
+check: lint race load fuzz-smoke examples quickstart-smoke cross interop
 
 clean:
 	rm -rf $(BIN)
