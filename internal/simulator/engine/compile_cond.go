@@ -107,7 +107,7 @@ func (c *compiler) comparison(op string, l, r tsql.Expr, b *block) (*cond, error
 
 // compare builds a comparison of two compiled expressions.
 func (c *compiler) compare(op string, l, r *expr) (*cond, error) {
-	t, err := comparisonType(l, r)
+	t, err := comparisonType(op, l, r)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (k *cond) addComparison(col *expr, op string, val *expr) {
 
 // comparisonType is the type in which two expressions are compared. Text, ntext
 // and image cannot be (error 402).
-func comparisonType(l, r *expr) (sqltypes.Type, error) {
+func comparisonType(op string, l, r *expr) (sqltypes.Type, error) {
 	if l.typ.ID == sqltypes.Unknown && r.typ.ID == sqltypes.Unknown {
 		return typeInt, nil
 	}
@@ -169,15 +169,9 @@ func comparisonType(l, r *expr) (sqltypes.Type, error) {
 	if err != nil {
 		return t, err
 	}
-	// A column's collation wins over that of a literal or variable (collation
-	// precedence, MS docs: Collation Precedence).
-	if t.ID.IsText() {
-		switch {
-		case l.column != nil && l.typ.Collation != nil:
-			t.Collation = l.typ.Collation
-		case r.column != nil && r.typ.Collation != nil:
-			t.Collation = r.typ.Collation
-		}
+	if collation, k := joinCollations(l, r); t.ID.IsText() && collation != nil {
+		t.Collation = collation
+		return t, k.conflictIn(operationNames[op], collation)
 	}
 	return t, nil
 }
@@ -226,7 +220,7 @@ func (c *compiler) isDistinct(e *tsql.IsDistinct, b *block, negate bool) (*cond,
 	if err != nil {
 		return nil, err
 	}
-	t, err := comparisonType(l, r)
+	t, err := comparisonType("=", l, r)
 	if err != nil {
 		return nil, err
 	}
@@ -251,9 +245,15 @@ func (c *compiler) like(e *tsql.Like, b *block, negate bool) (*cond, error) {
 		return nil, err
 	}
 	x, p := list[0], list[1]
-	t := sqltypes.NVarCharOf(sqltypes.Max)
-	t.Collation = x.typ.Collation
-	if t.Collation == nil {
+	t := sqltypes.VarCharOf(sqltypes.Max)
+	if x.typ.ID.IsNational() || p.typ.ID.IsNational() {
+		t = sqltypes.NVarCharOf(sqltypes.Max)
+	}
+	collation, k := joinCollations(x, p)
+	if err := k.conflictIn("like", collation); err != nil {
+		return nil, err
+	}
+	if t.Collation = collation; collation == nil {
 		t.Collation = c.x.collation()
 	}
 	escape := constExpr(value{}, t)

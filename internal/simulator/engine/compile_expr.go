@@ -260,7 +260,7 @@ func (c *compiler) column(r *tsql.ColumnRef, b *block) (*expr, error) {
 }
 
 func columnExpr(use *columnUse) *expr {
-	e := &expr{typ: use.desc.typ, nullable: use.desc.nullable, column: use}
+	e := &expr{typ: use.desc.typ, nullable: use.desc.nullable, column: use, coercion: coercion{rank: collationImplicit}}
 	source, ordinal := use.source, use.ordinal
 	switch use.level {
 	case 0:
@@ -349,6 +349,9 @@ func derived(t sqltypes.Type, from ...*expr) *expr {
 		e.nullable = e.nullable || f.nullable
 		e.constant = e.constant && f.constant
 	}
+	if collation, k := joinCollations(from...); t.ID.IsText() && collation != nil {
+		e.typ.Collation, e.coercion = collation, k
+	}
 	return e
 }
 
@@ -363,7 +366,7 @@ func fold1(e *expr) *expr {
 		return e
 	}
 	k := constExpr(v, e.typ)
-	k.nullable = e.nullable
+	k.nullable, k.coercion = e.nullable, e.coercion
 	return k
 }
 
@@ -389,6 +392,11 @@ func (c *compiler) arithmetic(op string, l, r *expr) (*expr, error) {
 		return nil, err
 	}
 	out := derived(t, l, r)
+	if out.coercion.rank == collationExplicit {
+		if err := out.coercion.conflictIn("add", out.typ.Collation); err != nil {
+			return nil, err
+		}
+	}
 	lt, rt := l.typ, r.typ
 	if lt.ID == sqltypes.Int && rt.ID == sqltypes.Int && (op == "+" || op == "-") {
 		minus := op == "-"
@@ -472,6 +480,7 @@ func implicit(e *expr, to sqltypes.Type) *expr {
 	}
 	from := e.typ
 	out := derived(to, e)
+	out.typ = to
 	out.eval = func(fr *frame) (value, error) {
 		v, err := e.eval(fr)
 		if err != nil || v.IsNull() {
@@ -562,6 +571,7 @@ func (c *compiler) collate(e *tsql.Collate, b *block) (*expr, error) {
 	}
 	k := *x
 	k.typ.Collation = col
+	k.coercion = coercion{rank: collationExplicit}
 	k.column = nil
 	return &k, nil
 }

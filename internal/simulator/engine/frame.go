@@ -68,6 +68,7 @@ type evalFunc func(fr *frame) (value, error)
 type expr struct {
 	typ      sqltypes.Type
 	nullable bool
+	coercion coercion // of text
 	eval     evalFunc
 	// uses has a bit for each source of the block that the expression reads.
 	uses uint64

@@ -54,19 +54,14 @@ func hashValue(h uint64, v value, t sqltypes.Type) uint64 {
 	}
 }
 
-// hashText folds what any collation may fold: case, trailing blanks, and for
-// other than ASCII everything.
+// hashText is the same for texts that the collation takes for equal: ß and ss,
+// ı and I in Turkish, letters with and without accents where these do not count.
 func hashText(s string, t sqltypes.Type) uint64 {
-	s = strings.TrimRight(s, " ")
 	if t.Collation != nil && t.Collation.Binary {
-		return maphash.String(hashSeed, s)
+		return maphash.String(hashSeed, strings.TrimRight(s, " "))
 	}
-	for i := range len(s) {
-		if s[i] >= 0x80 || s[i] < ' ' {
-			return 1
-		}
-	}
-	return maphash.String(hashSeed, strings.ToLower(s))
+	var room [256]byte
+	return maphash.Bytes(hashSeed, sqltypes.AppendKey(room[:0], sqltypes.StringOf(s), t))
 }
 
 // rowSet finds rows with equal keys.

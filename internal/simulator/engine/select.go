@@ -177,6 +177,10 @@ func (c *compiler) selectList(items []tsql.SelectItem, b *block, p *selectPlan) 
 		} else {
 			outputs++
 		}
+		if k := e.coercion; k.against != nil {
+			return nil, sqltypes.Errorf(451, 1, 16, "Cannot resolve collation conflict between \"%s\" and \"%s\" in add operator occurring in SELECT statement column %d.",
+				k.against.Name, e.typ.Collation.Name, len(cols)+1)
+		}
 		cols = append(cols, itemColumn(it, e))
 		p.out = append(p.out, e)
 	}

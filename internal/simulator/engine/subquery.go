@@ -122,8 +122,8 @@ func (c *compiler) inQuery(e *tsql.In, b *block, negate bool) (*cond, error) {
 	if len(q.columns) != 1 {
 		return nil, raise(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 	}
-	col := &expr{typ: q.columns[0].typ}
-	t, err := comparisonType(x, col)
+	col := &expr{typ: q.columns[0].typ, coercion: coercion{rank: collationImplicit}}
+	t, err := comparisonType("=", x, col)
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +196,8 @@ func (c *compiler) quantified(e *tsql.Quantified, b *block, negate bool) (*cond,
 	if len(q.columns) != 1 {
 		return nil, raise(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 	}
-	item := &expr{typ: q.columns[0].typ, nullable: true}
-	t, err := comparisonType(x, item)
+	item := &expr{typ: q.columns[0].typ, nullable: true, coercion: coercion{rank: collationImplicit}}
+	t, err := comparisonType(e.Op, x, item)
 	if err != nil {
 		return nil, err
 	}
