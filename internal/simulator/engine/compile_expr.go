@@ -86,7 +86,7 @@ func (c *compiler) plainExpr(e tsql.Expr, b *block) (*expr, error) {
 	case *tsql.Collate:
 		return c.collate(e, b)
 	case *tsql.AtTimeZone:
-		return c.builtinCall("AT TIME ZONE", []tsql.Expr{e.X, e.Zone}, b)
+		return c.atTimeZone(e, b)
 	case *tsql.FuncCall:
 		return c.call(e, b)
 	case *tsql.Subquery:
@@ -383,7 +383,7 @@ func (c *compiler) binary(o *tsql.Binary, b *block) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.arithmetic(o.Op, l, r)
+	return c.arithmetic(o.Op, narrowLiteral(o.L, l, r), narrowLiteral(o.R, r, l))
 }
 
 func (c *compiler) arithmetic(op string, l, r *expr) (*expr, error) {
@@ -544,12 +544,6 @@ func (c *compiler) cast(x tsql.Expr, n tsql.TypeName, style tsql.Expr, try bool,
 		return w, err
 	}
 	return fold1(out), nil
-}
-
-func (c *compiler) parse(p *tsql.ParseCall, b *block) (*expr, error) {
-	// PARSE reads text as CONVERT does for the cultures that matter here: en-US
-	// spelling of numbers, dates and money.
-	return c.cast(p.X, p.Type, nil, p.Try, b)
 }
 
 func (c *compiler) collate(e *tsql.Collate, b *block) (*expr, error) {

@@ -85,6 +85,14 @@ func formatMessage(format string, args []value) string {
 			}
 			v := args[next]
 			next++
+			if v.Kind() == sqltypes.KindText && verb != 's' {
+				n, err := sqltypes.Convert(v, sqltypes.NVarCharOf(sqltypes.Max), sqltypes.Simple(sqltypes.BigInt), sqltypes.DefaultStyle)
+				if err != nil {
+					out.WriteString(format[start : i+1])
+					continue
+				}
+				v = n
+			}
 			if verb == 's' {
 				fmt.Fprintf(&out, flags+"s", v.Str())
 				continue

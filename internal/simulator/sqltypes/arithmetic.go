@@ -31,6 +31,9 @@ func ArithmeticAs(op string, a Value, at Type, b Value, bt, t Type) (Value, erro
 	case t.ID.IsDecimal():
 		return decimalArithmetic(op, a, at, b, bt, t)
 	}
+	if op == "<<" || op == ">>" {
+		return IntOf(shift(op, a.Int64(), b.Int64(), t.ID)), nil
+	}
 	var err error
 	if at.ID != t.ID {
 		if a, err = Implicit(a, at, t); err != nil {

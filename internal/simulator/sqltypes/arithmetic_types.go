@@ -3,6 +3,7 @@ package sqltypes
 // operatorNames are the names of operators in error texts.
 var operatorNames = map[string]string{
 	"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo",
+	"<<": "'<<'", ">>": "'>>'",
 	"&": "'&'", "|": "'|'", "^": "'^'",
 }
 
@@ -44,6 +45,9 @@ func ResultType(op string, a, b Type) (Type, error) {
 		return Type{}, invalidOperand(common, op)
 	case op == "&" || op == "|" || op == "^":
 		return bitwiseResult(op, a, b, common)
+	case op == "<<" || op == ">>":
+		_, err := bitwiseResult(op, a, b, common)
+		return a, err
 	case common.ID == Bit:
 		return Type{}, invalidOperand(common, op)
 	case common.ID.IsFloat() && op == "%":
