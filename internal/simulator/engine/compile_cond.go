@@ -114,7 +114,7 @@ func (c *compiler) compare(op string, l, r *expr) (*cond, error) {
 	out := &cond{uses: l.uses | r.uses, volatile: l.volatile || r.volatile}
 	out.addComparison(l, op, r)
 	out.addComparison(r, flipOp(op), l)
-	x, y := implicit(l, t), implicit(r, t)
+	x, y := comparand(l, t), comparand(r, t)
 	want := compareTable(op)
 	out.eval = func(fr *frame) (tri, error) {
 		a, err := x.eval(fr)
@@ -176,6 +176,18 @@ func comparisonType(op string, l, r *expr) (sqltypes.Type, error) {
 	return t, nil
 }
 
+// comparand brings an expression into the type of a comparison. A decimal keeps
+// its own scale, which a common type of 38 digits may be too narrow for.
+func comparand(e *expr, t sqltypes.Type) *expr {
+	if t.ID.IsDecimal() && e.typ.ID.IsDecimal() {
+		return e
+	}
+	if t.ID.IsDecimal() && e.typ.ID.IsInteger() {
+		return implicit(e, sqltypes.NumericOf(19, 0))
+	}
+	return implicit(e, t)
+}
+
 func (c *compiler) between(e *tsql.Between, b *block, negate bool) (*cond, error) {
 	low, high := ">=", "<="
 	if negate {
@@ -224,7 +236,7 @@ func (c *compiler) isDistinct(e *tsql.IsDistinct, b *block, negate bool) (*cond,
 	if err != nil {
 		return nil, err
 	}
-	l, r = implicit(l, t), implicit(r, t)
+	l, r = comparand(l, t), comparand(r, t)
 	return &cond{uses: l.uses | r.uses, eval: func(fr *frame) (tri, error) {
 		a, err := l.eval(fr)
 		if err != nil {

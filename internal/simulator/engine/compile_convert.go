@@ -76,7 +76,7 @@ func (c *compiler) atTimeZone(e *tsql.AtTimeZone, b *block) (*expr, error) {
 }
 
 // narrowLiteral gives an integer literal beside a decimal no more digits than
-// it has: 1.0/3 is numeric(8,6), not as wide as an int would make it.
+// it has: 1.0/3 is numeric(7,6), not as wide as an int would make it.
 // Source: MS docs, "int, bigint, smallint, and tinyint", on constants that are
 // converted to decimal.
 func narrowLiteral(source tsql.Expr, e, beside *expr) *expr {

@@ -128,7 +128,10 @@ func (c *compiler) inQuery(e *tsql.In, b *block, negate bool) (*cond, error) {
 		return nil, err
 	}
 	from := col.typ
-	x = implicit(x, t)
+	x = comparand(x, t)
+	if t.ID.IsDecimal() && from.ID.IsDecimal() {
+		t = from // whose scale the values keep
+	}
 	uses := x.uses | q.outerUses
 	return &cond{uses: uses, volatile: q.volatile, eval: func(fr *frame) (tri, error) {
 		v, err := x.eval(fr)
@@ -202,7 +205,10 @@ func (c *compiler) quantified(e *tsql.Quantified, b *block, negate bool) (*cond,
 		return nil, err
 	}
 	from := item.typ
-	x = implicit(x, t)
+	x = comparand(x, t)
+	if t.ID.IsDecimal() && from.ID.IsDecimal() {
+		t = from // whose scale the values keep
+	}
 	want := compareTable(e.Op)
 	all := e.All
 	return &cond{uses: x.uses | q.outerUses, volatile: q.volatile, eval: func(fr *frame) (tri, error) {

@@ -223,17 +223,23 @@ func decimalArithmetic(op string, a Value, at Type, b Value, bt, t Type) (Value,
 	return DecOf(r), nil
 }
 
-// sumDec adds exactly where 38 digits allow it, else at the result's scale.
+// sumDec adds exactly and rounds the sum to the result's scale where 38 digits do
+// not hold it.
 func sumDec(x, y Dec, scale uint8) (Dec, bool) {
 	if r, ok := addDec(x, y); ok {
 		return r, true
 	}
-	x, okX := x.Rescale(scale)
-	y, okY := y.Rescale(scale)
-	if !okX || !okY {
-		return Dec{}, false
+	common := max(x.Scale, y.Scale)
+	sum := new(big.Int)
+	for _, d := range []Dec{x, y} {
+		part := new(big.Int).Mul(d.magnitude().big(), bigPow10(int(common-d.Scale)))
+		if d.Neg {
+			part.Neg(part)
+		}
+		sum.Add(sum, part)
 	}
-	return addDec(x, y)
+	m, ok := scaleBig(new(big.Int).Abs(sum), int(common), int(scale), true)
+	return decOf(sum.Sign() < 0, m, scale), ok
 }
 
 // decimalOf returns an operand as a decimal of its own scale; text takes the scale of
