@@ -95,7 +95,7 @@ func (x *Exec) statement(p statementPlan, f func() error) error {
 		return err
 	}
 	if !p.data {
-		return f()
+		return x.endQuiet(f())
 	}
 	if err := x.startImplicit(); err != nil {
 		return err
@@ -176,6 +176,21 @@ func (x *Exec) endStatement(err error, outermost, auto bool, mark txMark) error 
 		}
 	}
 	return err
+}
+
+// endQuiet ends the autocommit transaction that a statement without tables has
+// begun all the same, because a function in it reads some.
+func (x *Exec) endQuiet(err error) error {
+	t := x.s.tx
+	if t == nil || t.count > 0 || x.s.statementDepth > 0 {
+		return err
+	}
+	x.s.tx = nil
+	if err != nil {
+		t.rollback()
+		return err
+	}
+	return t.commit()
 }
 
 // applyFault asks the fault hook about the statement.
