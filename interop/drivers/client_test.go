@@ -23,7 +23,7 @@ type client struct {
 	// open connects as sa and ends with the test.
 	open func(t *testing.T, to target, m mode) session
 	// cannot says for each command of the scripts that the client has no way
-	// to carry out, or "mode …" or "type …", why.
+	// to carry out, or "mode …" or "type …", why; "strict …" holds in one mode.
 	cannot map[string]string
 	// close declares values that the client cannot hold: an answer that is not
 	// the expected one is accepted when one of these takes it for the same.

@@ -2,9 +2,17 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.sql.Connection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -72,12 +80,13 @@ public final class Adapter {
     }
   }
 
-  private static SQLServerDataSource dataSource() {
+  private static SQLServerDataSource dataSource() throws GeneralSecurityException, IOException {
     SQLServerDataSource source = new SQLServerDataSource();
     source.setServerName(System.getenv("INTEROP_HOST"));
     source.setPortNumber(Integer.parseInt(System.getenv("INTEROP_PORT")));
     source.setUser(System.getenv("INTEROP_USER"));
     source.setPassword(System.getenv("INTEROP_PASSWORD"));
+    source.setSocketFactoryClass(Sockets.class.getName());
     source.setSendTimeAsDatetime(false); // which would cost digits
     switch (System.getenv("INTEROP_MODE")) {
       case "plain", "login only" -> {
@@ -86,16 +95,35 @@ public final class Adapter {
       }
       case "encrypted" -> {
         source.setEncrypt("true");
-        source.setTrustStore(System.getenv("INTEROP_CA"));
-        source.setTrustStoreType("PEM");
+        trust(source);
       }
       case "strict" -> {
         source.setEncrypt("strict");
-        source.setServerCertificate(System.getenv("INTEROP_CA"));
+        trust(source);
       }
       default -> throw new IllegalArgumentException(System.getenv("INTEROP_MODE"));
     }
     return source;
+  }
+
+  /** Makes the driver trust the simulator's authority, in the form that it reads. */
+  private static void trust(SQLServerDataSource source)
+      throws GeneralSecurityException, IOException {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, null);
+    try (InputStream pem = Files.newInputStream(Path.of(System.getenv("INTEROP_CA")))) {
+      store.setCertificateEntry(
+          "authority", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+    }
+    String password = "authority";
+    Path file = Files.createTempFile("authority", ".p12");
+    file.toFile().deleteOnExit();
+    try (OutputStream out = Files.newOutputStream(file)) {
+      store.store(out, password.toCharArray());
+    }
+    source.setTrustStore(file.toString());
+    source.setTrustStoreType("PKCS12");
+    source.setTrustStorePassword(password);
   }
 
   private Adapter() {}

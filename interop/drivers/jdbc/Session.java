@@ -245,7 +245,7 @@ final class Session {
                   throw new IllegalStateException(e);
                 }
               });
-      victim.abort(Runnable::run);
+      Sockets.cutLast();
       try {
         running.get();
       } catch (ExecutionException e) {

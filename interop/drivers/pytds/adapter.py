@@ -3,6 +3,7 @@ each with a line on standard output."""
 
 import json
 import os
+import socket
 import sys
 import threading
 import traceback
@@ -120,7 +121,8 @@ class Session:
         raise RuntimeError("the statement was not cancelled")
 
     def kill(self, step):
-        victim = connect()
+        wire = socket.create_connection((os.environ["INTEROP_HOST"], int(os.environ["INTEROP_PORT"])))
+        victim = connect(sock=wire)
         cursor = victim.cursor()
         cursor.execute(step["sql"])
         failed = threading.Event()
@@ -133,7 +135,7 @@ class Session:
 
         thread = threading.Thread(target=hang)
         thread.start()
-        victim._tds_socket.sock.shutdown(2)
+        wire.shutdown(socket.SHUT_RDWR)
         thread.join()
         if not failed.is_set():
             raise RuntimeError("the statement of a cut connection succeeded")
