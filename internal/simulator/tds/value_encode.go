@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
@@ -100,7 +101,11 @@ func textPointer(data appendValue) appendValue {
 	}
 }
 
-// partial writes data as one PLP chunk of known length.
+// maxChunk is the longest PLP chunk. SQL Server's are about a packet long, and
+// clients copy what they have of a chunk at each packet.
+const maxChunk = 8000
+
+// partial writes data as PLP chunks of known total length.
 func partial(data appendValue) appendValue {
 	return func(dst []byte, v *sqltypes.Value) []byte {
 		at := len(dst)
@@ -111,9 +116,24 @@ func partial(data appendValue) appendValue {
 			return dst // total 0 and the terminator
 		}
 		binary.LittleEndian.PutUint64(dst[at:], uint64(n))
-		binary.LittleEndian.PutUint32(dst[at+8:], uint32(n))
-		return append(dst, 0, 0, 0, 0)
+		return append(splitChunks(dst, at+12), 0, 0, 0, 0)
 	}
+}
+
+// splitChunks makes chunks of the bytes from the index on, which has room for
+// the first chunk's length before it.
+func splitChunks(dst []byte, from int) []byte {
+	n := len(dst) - from
+	chunks := (n + maxChunk - 1) / maxChunk
+	dst = slices.Grow(dst, 4*(chunks-1))[:len(dst)+4*(chunks-1)]
+	// From the last on, so that no byte is overwritten before it has moved.
+	for i := chunks - 1; i >= 0; i-- {
+		start := from + i*maxChunk
+		length := min(maxChunk, n-i*maxChunk)
+		copy(dst[start+4*i:], dst[start:start+length])
+		binary.LittleEndian.PutUint32(dst[start+4*i-4:], uint32(length))
+	}
+	return dst
 }
 
 // compileFixed writes the bare data of the types of fixedType.

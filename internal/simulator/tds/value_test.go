@@ -1,6 +1,8 @@
 package tds
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -247,4 +249,29 @@ func TestValues_ChunkedParameter(t *testing.T) {
 	require.NoError(t, c.err)
 	require.False(t, invalid)
 	assert.Equal(t, text, v.Str())
+}
+
+// A long value travels in chunks about a packet long: tedious copies what it
+// has of a chunk at each packet, so one of 20 MB would take it half a minute.
+func TestRowEncoder_SplitsLongValues(t *testing.T) {
+	for _, length := range []int{0, 1, maxChunk, maxChunk + 1, 3*maxChunk + 7} {
+		data := make([]byte, length)
+		for i := range data {
+			data[i] = byte(i * 7)
+		}
+		e := NewRowEncoder([]Column{{Name: "v", Type: sqltypes.Type{ID: sqltypes.VarBinary, Length: sqltypes.Max}}})
+		b := e.AppendRow(nil, []sqltypes.Value{sqltypes.BytesOf(data)})[1:]
+		require.EqualValues(t, length, binary.LittleEndian.Uint64(b))
+		var joined []byte
+		for b = b[8:]; ; {
+			n := int(binary.LittleEndian.Uint32(b))
+			require.LessOrEqual(t, n, maxChunk)
+			if n == 0 {
+				break
+			}
+			joined = append(joined, b[4:4+n]...)
+			b = b[4+n:]
+		}
+		assert.True(t, bytes.Equal(data, joined), "%d bytes", length)
+	}
 }
