@@ -195,8 +195,9 @@ func (l *load) work(worker int) {
 			l.gaveUp[worker] = false
 		case isTransient(err):
 			l.again.Add(1)
-		case errors.Is(err, driver.ErrBadConn) && l.gaveUp[worker]:
-			// The driver gives some connections up with the statement.
+		case (errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)) && l.gaveUp[worker]:
+			// The driver gives some connections up with the statement, and
+			// database/sql tells so at once or at the next one.
 			conn.Close()
 			if conn, err = l.db.Conn(context.WithoutCancel(l.ctx)); err != nil {
 				l.fail(err)
