@@ -6,6 +6,8 @@ require (
 	github.com/Jeffail/checkpoint v1.1.0
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/dlclark/regexp2 v1.11.5
+	github.com/golang-sql/civil v0.0.0-20220223132316-b832511892a9
+	github.com/golang-sql/sqlexp v0.1.0
 	github.com/microsoft/go-mssqldb v1.10.0
 	github.com/redpanda-data/benthos/v4 v4.78.0
 	github.com/shopspring/decimal v1.4.0
@@ -37,8 +39,6 @@ require (
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/gofrs/uuid/v5 v5.4.0 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
-	github.com/golang-sql/civil v0.0.0-20220223132316-b832511892a9 // indirect
-	github.com/golang-sql/sqlexp v0.1.0 // indirect
 	github.com/golang/snappy v0.0.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/handlers v1.5.2 // indirect
