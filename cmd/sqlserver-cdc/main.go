@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	_ "time/tzdata" // time zones wherever the program runs
 
 	// The components of the Benthos core.
 	_ "github.com/redpanda-data/benthos/v4/public/components/io"
