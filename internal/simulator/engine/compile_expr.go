@@ -32,6 +32,7 @@ type compiler struct {
 	// module is set while a view's or function's body is compiled: names without
 	// a schema belong to the module's database and schema.
 	module *moduleScope
+	masks  maskUse
 }
 
 type moduleScope struct {
@@ -47,7 +48,7 @@ func constExpr(v value, t sqltypes.Type) *expr {
 // expr compiles a scalar expression.
 func (c *compiler) expr(e tsql.Expr, b *block) (*expr, error) {
 	if b != nil && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
-		if at, ok := b.groupKeys[exprKey(e)]; ok {
+		if at, ok := b.groupKeys[b.exprKey(e)]; ok {
 			b.inGroupKey++
 			k, err := c.plainExpr(e, b)
 			b.inGroupKey--
@@ -245,6 +246,7 @@ func (c *compiler) column(r *tsql.ColumnRef, b *block) (*expr, error) {
 	if err := c.columnPermission(owner.sources[use.source], use); err != nil {
 		return nil, err
 	}
+	c.meet(use.desc)
 	if use.level == 0 && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
 		at, ok := b.groupKeys[b.columnKey(use)]
 		if !ok {
@@ -288,6 +290,7 @@ func (c *compiler) pseudoColumn(e *tsql.PseudoColumn, b *block) (*expr, error) {
 		for k := range src.columns {
 			d := &src.columns[k]
 			if e.Name == "$identity" && d.identity || e.Name == "$rowguid" && d.rowguid {
+				c.meet(d)
 				return columnExpr(&columnUse{source: i, ordinal: src.slot(k), desc: d}), nil
 			}
 		}
@@ -535,16 +538,20 @@ func (c *compiler) cast(x tsql.Expr, n tsql.TypeName, style tsql.Expr, try bool,
 			if err != nil || sv.IsNull() {
 				return value{}, err
 			}
-			k = int(sv.Int64())
+			k = sqltypes.ExplicitStyle(int(sv.Int64()), from, to)
 		}
 		w, err := sqltypes.Convert(v, from, to, k)
-		if err != nil && try {
+		if e := asServerError(err); e != nil && try && e.Number != errNotAllowed {
 			return value{}, nil
 		}
 		return w, err
 	}
 	return fold1(out), nil
 }
+
+// errNotAllowed is the error of types between which there is no conversion, which
+// TRY_CAST and TRY_CONVERT raise too (MS docs, "TRY_CONVERT").
+const errNotAllowed = 529
 
 func (c *compiler) collate(e *tsql.Collate, b *block) (*expr, error) {
 	x, err := c.expr(e.X, b)

@@ -140,6 +140,9 @@ func (x *Exec) openCursor(c *cursor) error {
 	if err != nil {
 		return err
 	}
+	if err := k.showMasked(q); err != nil {
+		return err
+	}
 	c.table = nil
 	width := len(q.columns)
 	if q.spec != nil && q.spec.target != nil {

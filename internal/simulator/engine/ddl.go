@@ -79,6 +79,12 @@ func (x *Exec) ddlStmt(stmt tsql.Stmt) func() error {
 		return func() error { return x.authorization(st) }
 	case *tsql.EnableTriggerStmt:
 		return func() error { return x.enableTriggers(st.On, &st.EnableTrigger) }
+	case *tsql.SecurityPolicyStmt:
+		return func() error { return x.securityPolicyStmt(st) }
+	case *tsql.ColumnMasterKeyStmt:
+		return func() error { return x.createColumnMasterKey(st) }
+	case *tsql.ColumnEncryptionKeyStmt:
+		return func() error { return x.columnEncryptionKeyStmt(st) }
 	case *tsql.OtherStmt:
 		return x.otherStmt(st)
 	}

@@ -386,6 +386,9 @@ func (x *Exec) alterProperty(col *TableColumn, st *tsql.AlterColumn) error {
 	case st.Drop == "PERSISTED" && col.Computed != "":
 		col.Persisted = false
 	case st.Add == "MASKED" && st.Masked != "":
+		if err := checkMask(st.Masked, col.Name, col.Type); err != nil {
+			return err
+		}
 		col.MaskedWith = st.Masked
 	case st.Drop == "MASKED":
 		col.MaskedWith = ""

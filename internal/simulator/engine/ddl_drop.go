@@ -37,6 +37,10 @@ func (x *Exec) dropOne(st *tsql.DropStmt, n tsql.Name) error {
 		return x.dropModule(n, missing)
 	case "SYNONYM", "SEQUENCE":
 		return x.dropNamed(st.Kind, n, missing)
+	case "SECURITY POLICY":
+		return x.dropPolicy(n, missing)
+	case "COLUMN MASTER KEY", "COLUMN ENCRYPTION KEY":
+		return x.dropColumnKey(st.Kind, n.Base(), missing)
 	case "SCHEMA":
 		return x.dropSchema(n, missing)
 	case "TYPE":
@@ -70,6 +74,9 @@ func (x *Exec) DropTable(db *Database, t *Table, text string) error {
 				return raise(3726, "Could not drop object '%s' because it is referenced by a FOREIGN KEY constraint.", t.Name)
 			}
 		}
+	}
+	if p := x.catalog(db).policyOn(t.ID); p != nil {
+		return raise(3729, "Cannot DROP TABLE '%s' because it is being referenced by object '%s'.", t.Name, p.Name)
 	}
 	ev := DDLEvent{Phase: DDLBefore, Kind: "DROP TABLE", Database: db, Before: t, Text: text}
 	if !t.heldBySession {

@@ -131,6 +131,9 @@ func (c *compiler) selectStmt(q *tsql.SelectQuery) (func(x *Exec) error, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.showMasked(plan); err != nil {
+		return nil, err
+	}
 	if plan.spec != nil && len(plan.spec.assign) > 0 {
 		assign := plan.spec.assign
 		return func(x *Exec) error {

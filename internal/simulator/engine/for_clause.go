@@ -16,6 +16,9 @@ func (c *compiler) forQuery(q *tsql.SelectQuery, outer *block, ctes map[string]*
 	if err != nil {
 		return nil, err
 	}
+	if err := c.showMasked(inner); err != nil {
+		return nil, err
+	}
 	f := &forPlan{mode: q.For.Mode, columns: inner.columns}
 	if inner.spec != nil {
 		f.json = make([]bool, len(inner.columns))

@@ -210,6 +210,8 @@ type columnDesc struct {
 	updatable bool
 	// unnamed marks a result column without a name, which cannot be referenced.
 	unnamed bool
+	// mask is the masking function through which the session sees the column.
+	mask string
 }
 
 func (d *columnDesc) result() Column {

@@ -29,6 +29,8 @@ type leaf struct {
 	values  [][]*expr
 	table   *tableCall
 	recurse *recursion
+	// guards are the filter predicates of row-level security.
+	guards []*cond
 	// up says which frame is the outer one of query: 0 the block's own, n the one
 	// n blocks out, -1 none.
 	up int
@@ -214,7 +216,7 @@ func (c *compiler) tableRef(ts *tsql.TableRef, b *block) (*fromTree, error) {
 			return nil, err
 		}
 		src.restricted = !c.owned() && c.x.hasColumnRules(found.db, found.table.Object)
-		return b.add(&leaf{src: src, hints: ts.Hints})
+		return c.addTable(b, &leaf{src: src, hints: ts.Hints})
 	case found.view != nil:
 		src := &source{alias: alias, schema: found.schema, database: found.db.Name(), columns: describe(found.view.Columns), db: found.db}
 		return b.add(&leaf{src: src, view: found.view, viewDB: found.db})
@@ -312,11 +314,14 @@ func (c *compiler) derivedTable(ts *tsql.DerivedTable, b *block, lateral bool) (
 func (c *compiler) valuesTable(ts *tsql.ValuesTable, b *block) (*fromTree, error) {
 	l := &leaf{}
 	var cols []columnDesc
+	mask := ""
 	for _, row := range ts.Rows {
+		met := c.masks.met
 		list, err := c.exprs(row, b)
 		if err != nil {
 			return nil, err
 		}
+		mask = joinMasks(mask, c.maskSince(met, false))
 		l.values = append(l.values, list)
 		if len(list) != len(l.values[0]) {
 			return nil, sqltypes.Errorf(10709, 1, 16, "The number of columns for each row in a table value constructor must be the same.")
@@ -339,7 +344,7 @@ func (c *compiler) valuesTable(ts *tsql.ValuesTable, b *block) (*fromTree, error
 		for _, row := range l.values {
 			row[i] = implicit(row[i], t)
 		}
-		cols = append(cols, columnDesc{typ: t, nullable: null, unnamed: true})
+		cols = append(cols, columnDesc{typ: t, nullable: null, unnamed: true, mask: mask})
 	}
 	cols, err := renamed(cols, ts.Columns, ts.Alias, b.names)
 	if err != nil {
@@ -417,8 +422,19 @@ func (c *compiler) tableFunction(f *tsql.FuncCall, b *block) (*tableCall, []colu
 	return c.moduleTableFunction(db, schema, m, f, b)
 }
 
+// tableArguments compiles a table-valued function's arguments. What the function
+// makes of a masked one cannot be told.
+func (c *compiler) tableArguments(name string, list []tsql.Expr, params []Param, b *block) ([]*expr, error) {
+	met := c.masks.met
+	args, err := c.arguments(name, list, params, b)
+	if err == nil && c.masks.met > met {
+		err = unsupported("A masked column as an argument of a table-valued function, without the UNMASK permission,")
+	}
+	return args, err
+}
+
 func (c *compiler) goTableFunction(tf *TableFunction, f *tsql.FuncCall, db *Database, b *block) (*tableCall, []columnDesc, error) {
-	args, err := c.arguments(f.Name.String(), f.Args, tf.Params, b)
+	args, err := c.tableArguments(f.Name.String(), f.Args, tf.Params, b)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -472,7 +488,7 @@ func (c *compiler) moduleTableFunction(db *Database, schema string, m *Module, f
 	if err != nil {
 		return nil, nil, err
 	}
-	args, err := c.arguments(m.Name, f.Args, params, b)
+	args, err := c.tableArguments(m.Name, f.Args, params, b)
 	if err != nil {
 		return nil, nil, err
 	}

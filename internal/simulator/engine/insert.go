@@ -145,6 +145,9 @@ func (c *compiler) insert(st *tsql.InsertStmt) (func(x *Exec) error, error) {
 		if query, err = c.queryWith(st.Query, nil, ctes); err != nil {
 			return nil, err
 		}
+		if err := c.showMasked(query); err != nil {
+			return nil, err
+		}
 		given = len(query.columns)
 	}
 	in, err := c.inserter(db, t, st.Columns, given)
@@ -439,6 +442,9 @@ func (c *compiler) selectInto(q *tsql.SelectQuery, spec *tsql.SelectSpec) (func(
 	body.Body = &plain
 	plan, err := c.query(&body, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.showMasked(plan); err != nil {
 		return nil, err
 	}
 	name := *spec.Into

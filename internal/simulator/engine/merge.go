@@ -44,7 +44,7 @@ func (c *compiler) merge(st *tsql.MergeStmt) (func(x *Exec) error, error) {
 	b := &block{ctes: ctes, phase: phaseFrom, names: c.x.db.nameRules()}
 	src := tableSourceOf(p.table, p.db, st.Target.Alias, st.Target.Name.Base()+st.Target.Variable)
 	src.schema = c.catalog(p.db).schemaName(p.table.SchemaID)
-	target, err := b.add(&leaf{src: src, hints: st.Target.Hints})
+	target, err := c.addTable(b, &leaf{src: src, hints: st.Target.Hints})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ func (c *compiler) output(o *tsql.OutputClause, w *tableWriter, base *block) (*o
 	p := &outputPlan{at: len(b.sources)}
 	inserted := tableSourceOf(w.table, w.db, "inserted", "inserted")
 	deleted := tableSourceOf(w.table, w.db, "deleted", "deleted")
+	c.maskSource(inserted)
+	c.maskSource(deleted)
 	action := &source{alias: "$merge", columns: []columnDesc{{name: "$action", typ: sqltypes.NVarCharOf(10)}}}
 	b.sources = append(b.sources, inserted, deleted, action)
 	for i := range inserted.columns {

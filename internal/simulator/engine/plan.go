@@ -241,6 +241,7 @@ func (p *planner) leafNode(l *leaf, bound uint64, conds []*cond, first bool) (no
 	var n node
 	switch {
 	case l.src.table != nil:
+		own = append(own, l.guards...)
 		scan, err := p.tableScan(l, bound, conds, own, first)
 		if err != nil {
 			return nil, err

@@ -140,6 +140,9 @@ const maxRecursion = 100
 func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan {
 	types := anchor.types()
 	from := step.types()
+	for i := range anchor.columns {
+		anchor.columns[i].mask = joinMasks(anchor.columns[i].mask, step.columns[i].mask)
+	}
 	limit := c.maxRecursion
 	return &queryPlan{
 		columns: anchor.columns, outerUses: anchor.outerUses | step.outerUses,

@@ -264,6 +264,7 @@ func (x *Exec) test(stmt tsql.Stmt, e tsql.Expr) (bool, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.masks.shown = c.masks.met // a condition sees the values
 		return func(x *Exec) error {
 			t, err := k.eval(&frame{x: x})
 			x.condition = t
@@ -320,6 +321,9 @@ func (x *Exec) evaluate(e tsql.Expr) (value, sqltypes.Type, error) {
 	c := &compiler{x: x, maxRecursion: maxRecursion}
 	k, err := c.expr(e, nil)
 	if err != nil {
+		return value{}, typeNull, err
+	}
+	if err := c.refuseMasked(); err != nil {
 		return value{}, typeNull, err
 	}
 	var v value

@@ -155,6 +155,7 @@ func (c *compiler) selectList(items []tsql.SelectItem, b *block, p *selectPlan) 
 			outputs++
 			continue
 		}
+		met := c.masks.met
 		e, err := c.expr(it.Expr, b)
 		if err != nil {
 			return nil, err
@@ -181,7 +182,10 @@ func (c *compiler) selectList(items []tsql.SelectItem, b *block, p *selectPlan) 
 			return nil, sqltypes.Errorf(451, 1, 16, "Cannot resolve collation conflict between \"%s\" and \"%s\" in add operator occurring in SELECT statement column %d.",
 				k.against.Name, e.typ.Collation.Name, len(cols)+1)
 		}
-		cols = append(cols, itemColumn(it, e))
+		_, plain := it.Expr.(*tsql.ColumnRef)
+		d := itemColumn(it, e)
+		d.mask = c.maskSince(met, plain && it.Variable == "")
+		cols = append(cols, d)
 		p.out = append(p.out, e)
 	}
 	if assigns > 0 && outputs > 0 {
@@ -251,6 +255,7 @@ func (c *compiler) star(it tsql.SelectItem, b *block, p *selectPlan) ([]columnDe
 				}
 				e = b.groupValue(at, e)
 			}
+			c.meet(use.desc)
 			p.out = append(p.out, e)
 			cols = append(cols, src.columns[k])
 		}

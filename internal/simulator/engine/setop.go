@@ -38,6 +38,7 @@ func (c *compiler) setOperation(s *tsql.SetOperation, outer *block, ctes map[str
 		d := l.columns[i]
 		d.typ = types[i]
 		d.nullable = d.nullable || r.columns[i].nullable
+		d.mask = joinMasks(d.mask, r.columns[i].mask)
 		d.identity, d.computed, d.updatable, d.table = false, false, false, ""
 		out.columns = append(out.columns, d)
 	}

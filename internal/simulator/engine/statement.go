@@ -12,7 +12,9 @@ type plan struct {
 	statementPlan
 	db   *Database
 	deps []dependency
-	run  func(x *Exec) error
+	// login is the one that the names and permissions were checked for.
+	login *login
+	run   func(x *Exec) error
 }
 
 // statementPlan is what is known of a statement before it runs.
@@ -36,7 +38,7 @@ const maxPlans = 500
 
 // valid reports whether the names in the plan still mean the same.
 func (p *plan) valid(x *Exec) bool {
-	if p.db != x.db {
+	if p.db != x.db || p.login != x.s.effectiveLogin() {
 		return false
 	}
 	for _, d := range p.deps {
@@ -56,8 +58,11 @@ func (x *Exec) planned(stmt tsql.Stmt, compile func(c *compiler) (func(x *Exec) 
 		if err != nil {
 			return err
 		}
+		if err := c.refuseMasked(); err != nil {
+			return err
+		}
 		kind, data := statementKind(stmt)
-		p = &plan{db: x.db, deps: c.deps, run: run, statementPlan: statementPlan{
+		p = &plan{db: x.db, deps: c.deps, login: x.s.effectiveLogin(), run: run, statementPlan: statementPlan{
 			kind: kind, data: data || c.readsTables, objects: c.objects, text: x.textOf(stmt),
 		}}
 		if !c.uncached && !x.system {

@@ -25,6 +25,9 @@ func (c *Catalog) object(id int64) (Object, bool) {
 	if s := c.sequences[id]; s != nil {
 		return s.Object, true
 	}
+	if p := c.policies[id]; p != nil {
+		return p.Object, true
+	}
 	if parent := c.tables[c.parents[id]]; parent != nil {
 		o := Object{ID: id, SchemaID: parent.SchemaID, Created: parent.Created, Modified: parent.Modified}
 		parent.constraints(func(cid int64, name string) {

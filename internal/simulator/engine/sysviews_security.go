@@ -251,7 +251,6 @@ func policyRows(x *Exec, db *Database, out *rowFiller) error {
 }
 
 func predicateRows(x *Exec, db *Database, out *rowFiller) error {
-	operations := []string{"", "AFTER INSERT", "AFTER UPDATE", "BEFORE UPDATE", "BEFORE DELETE"}
 	for _, p := range sortedObjects(x.catalog(db).policies) {
 		for _, r := range p.Predicates {
 			row := fields{
@@ -262,7 +261,7 @@ func predicateRows(x *Exec, db *Database, out *rowFiller) error {
 				row["predicate_type_desc"] = text("BLOCK")
 			}
 			if r.Operation > 0 {
-				row["operation"], row["operation_desc"] = integer(int64(r.Operation)), text(operations[r.Operation])
+				row["operation"], row["operation_desc"] = integer(int64(r.Operation)), text(predicateOperations[r.Operation])
 			}
 			if err := out.add(row); err != nil {
 				return err

@@ -113,6 +113,9 @@ func (x *Exec) addColumn(t *Table, def *tsql.ColumnDef) error {
 	if col.Type.ID == sqltypes.RowVersion {
 		col.Nullable = def.Null == tsql.Nullable
 	}
+	if err := checkMask(def.Masked, col.Name, col.Type); err != nil {
+		return err
+	}
 	if id := def.Identity; id != nil {
 		if err := x.addIdentity(t, col, id); err != nil {
 			return err

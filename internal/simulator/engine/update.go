@@ -98,7 +98,7 @@ func (c *compiler) addTarget(b *block, p *changePlan, tree *fromTree, target tsq
 	}
 	src := tableSourceOf(t, db, target.Alias, name)
 	src.schema = c.catalog(db).schemaName(t.SchemaID)
-	l, err := b.add(&leaf{src: src, hints: target.Hints})
+	l, err := c.addTable(b, &leaf{src: src, hints: target.Hints})
 	if err != nil {
 		return nil, err
 	}

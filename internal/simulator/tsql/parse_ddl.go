@@ -33,6 +33,9 @@ func (p *parser) create() Stmt {
 	case p.word("LOGIN", "USER", "ROLE", "APPLICATION", "SERVER"):
 		return p.principal(start, Create)
 	}
+	if s := p.protection(start, Create); s != nil {
+		return s
+	}
 	return p.other(start, "CREATE "+p.kindWords())
 }
 
@@ -60,6 +63,9 @@ func (p *parser) alter() Stmt {
 		return p.other(start, "ALTER "+p.kindWords())
 	case p.word("LOGIN", "USER", "ROLE", "SERVER"):
 		return p.principal(start, Alter)
+	}
+	if s := p.protection(start, Alter); s != nil {
+		return s
 	}
 	return p.other(start, "ALTER "+p.kindWords())
 }
@@ -103,6 +109,12 @@ func (p *parser) drop() Stmt {
 		s.Kind = "SERVER ROLE"
 	} else if p.acceptWord("APPLICATION", "ROLE") {
 		s.Kind = "APPLICATION ROLE"
+	} else if p.acceptWord("SECURITY", "POLICY") {
+		s.Kind = "SECURITY POLICY"
+	} else if p.acceptWord("COLUMN", "MASTER", "KEY") {
+		s.Kind = "COLUMN MASTER KEY"
+	} else if p.acceptWord("COLUMN", "ENCRYPTION", "KEY") {
+		s.Kind = "COLUMN ENCRYPTION KEY"
 	} else {
 		return p.other(start, "DROP "+p.kindWords())
 	}
