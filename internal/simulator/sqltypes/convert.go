@@ -7,10 +7,10 @@ package sqltypes
 const DefaultStyle = 0
 
 // ExplicitStyle returns the style to pass to [Convert] for a CONVERT whose third
-// argument is n: dates and times have 0 and 100 as two names of one style, which is
-// not the default of all of them.
-func ExplicitStyle(n int, from Type) int {
-	if n == 0 && from.ID.IsTemporal() {
+// argument is n: dates and times have 0 and 100 as two names of one style of text,
+// which is not the default of all of them.
+func ExplicitStyle(n int, from, to Type) int {
+	if n == 0 && from.ID.IsTemporal() && to.ID.IsText() {
 		return 100
 	}
 	return n

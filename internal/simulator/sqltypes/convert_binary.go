@@ -74,11 +74,13 @@ func textToBytes(v Value, from, to Type, style int) (string, error) {
 		}
 	case 2:
 		digits = strings.TrimRight(digits, " ")
-	default:
+	case DefaultStyle:
 		if from.ID.IsNational() {
 			return string(AppendUTF16(nil, v.s)), nil
 		}
 		return string(from.collation().Encode(nil, v.s)), nil
+	default:
+		return "", unsupportedStyle(style, from, to)
 	}
 	raw, err := hex.DecodeString(digits)
 	if err != nil {

@@ -7,6 +7,10 @@ import (
 
 // toTemporal converts to the date and time types.
 func toTemporal(v Value, from, to Type, style int) (Value, error) {
+	if from.ID.IsTemporal() && to.ID == DateTimeOffset && style != DefaultStyle && style != 1 {
+		// MS docs, "CAST and CONVERT": no other style from dates to datetimeoffset.
+		return Value{}, unsupportedStyle(style, from, to)
+	}
 	switch v.kind {
 	case KindText:
 		return textToTemporal(v, from, to, style)
@@ -48,8 +52,10 @@ func textToTemporal(v Value, from, to Type, style int) (Value, error) {
 	if to.ID == SmallDateTime {
 		syntax = Errorf(295, 3, 16, "Conversion failed when converting character string to smalldatetime data type.")
 	}
-	parsed, result := parseTemporal(v.s, dateOrderOf(style))
+	parsed, result := parseTemporal(v.s, readingOf(style, legacy))
 	switch {
+	case result == parseStyle && !legacy:
+		return Value{}, Errorf(9807, 0, 16, "The input character string does not follow style %d, either change the input character string or use a different style.", style)
 	case result == parseRange && legacy:
 		return Value{}, outOfRange(from, to)
 	case result != parseOK:

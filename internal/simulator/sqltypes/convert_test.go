@@ -170,7 +170,7 @@ func TestConvert_TemporalStyles(t *testing.T) {
 		}
 	}
 	dt2 := DateTime2Of(v.Days()+Days1900, TicksPerHour)
-	got, err := Convert(dt2, Simple(DateTime2), VarCharOf(40), ExplicitStyle(0, Simple(DateTime2)))
+	got, err := Convert(dt2, Simple(DateTime2), VarCharOf(40), ExplicitStyle(0, Simple(DateTime2), VarCharOf(40)))
 	require.NoError(t, err)
 	assert.Equal(t, "Jan  2 2006  1:00AM", got.Str())
 	got, err = Convert(dt2, Simple(DateTime2), VarCharOf(40), DefaultStyle)

@@ -18,13 +18,16 @@ func toText(v Value, from, to Type, style int) (Value, error) {
 	case KindGUID:
 		text := FormatGUID(v.GUID())
 		if limit := textLimit(to); len(text) > limit {
+			if to.ID.IsNational() {
+				return Value{}, overflowConverting("expression", to.Name(), 2)
+			}
 			return Value{}, Errorf(8170, 2, 16, "Insufficient result space to convert uniqueidentifier value to char.")
 		}
 		return StringOf(fitText(text, to)), nil
 	case KindInt, KindDecimal, KindMoney, KindFloat:
 		return numberToText(v, from, to, style)
 	default:
-		text, err := formatTemporal(v, from, style)
+		text, err := formatTemporal(v, from, to, style)
 		if err != nil {
 			return Value{}, err
 		}
@@ -51,8 +54,11 @@ func numberToText(v Value, from, to Type, style int) (Value, error) {
 	if v.kind == KindInt && from.ID != BigInt && (to.ID == Char || to.ID == VarChar) {
 		return StringOf(fitText("*", to)), nil
 	}
+	if v.kind == KindMoney {
+		return Value{}, Errorf(234, 2, 16, "There is insufficient result space to convert a money value to %s.", to.Name())
+	}
 	name := overflowName(from)
-	if v.kind == KindInt || v.kind == KindMoney {
+	if v.kind == KindInt {
 		name = "expression"
 	}
 	return Value{}, overflowConverting(name, to.Name(), 2)
@@ -66,23 +72,27 @@ func formatNumber(v Value, from Type, style int) (string, error) {
 	case KindDecimal:
 		return v.Dec().String(), nil
 	case KindMoney:
-		return formatMoney(v.Int64(), style), nil
+		return formatMoney(v.Int64(), style)
 	default:
 		return formatFloat(v.Float64(), from, style)
 	}
 }
 
 // formatMoney writes two decimals, in style 1 with commas, in styles 2 and 126 four
-// decimals.
-func formatMoney(m int64, style int) string {
+// decimals (MS docs, "money and smallmoney styles").
+func formatMoney(m int64, style int) (string, error) {
 	d := Dec{Lo: magnitude64(m), Neg: m < 0, Scale: 4}
-	if style == 2 || style == 126 {
-		return d.String()
+	switch style {
+	case 2, 126:
+		return d.String(), nil
+	case DefaultStyle, 1:
+	default:
+		return "", invalidStyle(style, Simple(Money))
 	}
 	d, _ = d.Rescale(2)
 	text := d.String()
 	if style != 1 {
-		return text
+		return text, nil
 	}
 	sign := ""
 	if text[0] == '-' {
@@ -97,7 +107,7 @@ func formatMoney(m int64, style int) string {
 		}
 		b.WriteByte(text[i])
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // formatFloat writes at most 6 digits by default, 8 in style 1, 16 in style 2 and 17
@@ -122,7 +132,11 @@ func formatFloat(f float64, from Type, style int) (string, error) {
 		}
 		text = strconv.FormatFloat(f, 'e', digits, 64)
 	case 126:
-		text = strconv.FormatFloat(f, 'e', 15, 64)
+		digits := 15
+		if from.ID == Real {
+			digits = 7
+		}
+		text = strconv.FormatFloat(f, 'e', digits, 64)
 	default:
 		return "", invalidStyle(style, from)
 	}
@@ -134,6 +148,11 @@ func formatFloat(f float64, from Type, style int) (string, error) {
 // invalidStyle is error 281.
 func invalidStyle(style int, from Type) error {
 	return Errorf(281, 1, 16, "%d is not a valid style number when converting from %s to a character string.", style, from.Name())
+}
+
+// unsupportedStyle is error 9809.
+func unsupportedStyle(style int, from, to Type) error {
+	return Errorf(9809, 1, 16, "The style %d is not supported for conversions from %s to %s.", style, from.Name(), to.Name())
 }
 
 // bytesToText reads the bytes as text in the target's encoding, or in styles 1 and 2
@@ -150,7 +169,7 @@ func bytesToText(v Value, from, to Type, style int) (Value, error) {
 		return StringOf(fitText(upperHex(v.s), to)), nil
 	case DefaultStyle:
 	default:
-		return Value{}, invalidStyle(style, from)
+		return Value{}, unsupportedStyle(style, from, to)
 	}
 	if to.ID.IsNational() {
 		raw := v.Bytes()

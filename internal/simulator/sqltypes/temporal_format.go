@@ -6,8 +6,9 @@ import (
 )
 
 // formatTemporal writes a date or time in a CONVERT style (MS docs, "CAST and CONVERT",
-// "Date and time styles").
-func formatTemporal(v Value, t Type, style int) (string, error) {
+// "Date and time styles"). A style of which the type has nothing to show is error 8114,
+// but 281 for a date in styles 14 and 114.
+func formatTemporal(v Value, t, to Type, style int) (string, error) {
 	if style == DefaultStyle {
 		style = 121
 		if t.ID == DateTime || t.ID == SmallDateTime {
@@ -32,7 +33,16 @@ func formatTemporal(v Value, t Type, style int) (string, error) {
 		date = ""
 	}
 	if date == "" && clock == "" {
-		return "", Errorf(9809, 2, 16, "The style %d is not supported for conversions from %s to %s.", style, t.Name(), VarChar.Name())
+		if style == 14 || style == 114 {
+			return "", invalidStyle(style, t)
+		}
+		return "", errorConverting(t, to.Name())
+	}
+	if t.ID == Time && !layout.padded {
+		clock = strings.Replace(clock, "h", "k", 1)
+	}
+	if _, ok := hijriOf(w.Days); !ok && date != "" && (style == 130 || style == 131) {
+		return "", errorConverting(t, to.Name())
 	}
 	var b strings.Builder
 	w.write(&b, date)
@@ -47,33 +57,41 @@ func formatTemporal(v Value, t Type, style int) (string, error) {
 }
 
 // temporalStyle is a layout: Y year, y two digits of it, M month, N month's short
-// name, D day, d day padded with a blank, H hour, h hour of twelve padded with a blank,
-// g hour of twelve padded with 0, m minute, s second, f fraction after a point, F the
-// same after a colon for datetime, x the fraction unless it is zero, A AM or PM. Other
+// name, D day, d day padded with a blank, j l r day padded with a blank, month and year
+// of the Hijri calendar, L the month's name there, H hour, h hour of twelve padded with a
+// blank, k the same without, m minute, s second, f fraction after a point, F the same
+// after a colon for datetime, x the fraction unless it is zero, A AM or PM. Other
 // characters stand for themselves.
-type temporalStyle struct{ date, between, clock string }
+type temporalStyle struct {
+	date, between, clock string
+	// padded styles keep the blank before the hour of a time, which has no date
+	// before it.
+	padded bool
+}
 
 var temporalStyles = map[int]temporalStyle{
-	100: {"N d Y", " ", "h:mA"},
-	1:   {"M/D/y", "", ""}, 101: {"M/D/Y", "", ""},
-	2: {"y.M.D", "", ""}, 102: {"Y.M.D", "", ""},
-	3: {"D/M/y", "", ""}, 103: {"D/M/Y", "", ""},
-	4: {"D.M.y", "", ""}, 104: {"D.M.Y", "", ""},
-	5: {"D-M-y", "", ""}, 105: {"D-M-Y", "", ""},
-	6: {"D N y", "", ""}, 106: {"D N Y", "", ""},
-	7: {"N D, y", "", ""}, 107: {"N D, Y", "", ""},
-	8: {"", "", "H:m:s"}, 24: {"", "", "H:m:s"}, 108: {"", "", "H:m:s"},
-	9: {"N d Y", " ", "h:m:sFA"}, 109: {"N d Y", " ", "h:m:sFA"},
-	10: {"M-D-y", "", ""}, 110: {"M-D-Y", "", ""},
-	11: {"y/M/D", "", ""}, 111: {"Y/M/D", "", ""},
-	12: {"yMD", "", ""}, 112: {"YMD", "", ""},
-	13: {"D N Y", " ", "H:m:sF"}, 113: {"D N Y", " ", "H:m:sF"},
-	14: {"", "", "H:m:sF"}, 114: {"", "", "H:m:sF"},
-	20: {"Y-M-D", " ", "H:m:s"}, 120: {"Y-M-D", " ", "H:m:s"},
-	21: {"Y-M-D", " ", "H:m:sf"}, 25: {"Y-M-D", " ", "H:m:sf"}, 121: {"Y-M-D", " ", "H:m:sf"},
-	22:  {"M/D/y", " ", "h:m:s A"},
-	23:  {"Y-M-D", "", ""},
-	126: {"Y-M-D", "T", "H:m:sx"}, 127: {"Y-M-D", "T", "H:m:sx"},
+	100: {date: "N d Y", between: " ", clock: "h:mA"},
+	1:   {date: "M/D/y"}, 101: {date: "M/D/Y"},
+	2: {date: "y.M.D"}, 102: {date: "Y.M.D"},
+	3: {date: "D/M/y"}, 103: {date: "D/M/Y"},
+	4: {date: "D.M.y"}, 104: {date: "D.M.Y"},
+	5: {date: "D-M-y"}, 105: {date: "D-M-Y"},
+	6: {date: "D N y"}, 106: {date: "D N Y"},
+	7: {date: "N D, y"}, 107: {date: "N D, Y"},
+	8: {clock: "H:m:s"}, 24: {clock: "H:m:s"}, 108: {clock: "H:m:s"},
+	9: {date: "N d Y", between: " ", clock: "h:m:sFA"}, 109: {date: "N d Y", between: " ", clock: "h:m:sFA"},
+	10: {date: "M-D-y"}, 110: {date: "M-D-Y"},
+	11: {date: "y/M/D"}, 111: {date: "Y/M/D"},
+	12: {date: "yMD"}, 112: {date: "YMD"},
+	13: {date: "D N Y", between: " ", clock: "H:m:sF"}, 113: {date: "D N Y", between: " ", clock: "H:m:sF"},
+	14: {clock: "H:m:sF"}, 114: {clock: "H:m:sF"},
+	20: {date: "Y-M-D", between: " ", clock: "H:m:s"}, 120: {date: "Y-M-D", between: " ", clock: "H:m:s"},
+	21: {date: "Y-M-D", between: " ", clock: "H:m:sf"}, 25: {date: "Y-M-D", between: " ", clock: "H:m:sf"}, 121: {date: "Y-M-D", between: " ", clock: "H:m:sf"},
+	22:  {date: "M/D/y", between: " ", clock: "h:m:s A", padded: true},
+	23:  {date: "Y-M-D"},
+	126: {date: "Y-M-D", between: "T", clock: "H:m:sx"}, 127: {date: "Y-M-D", between: "T", clock: "H:m:sx"},
+	130: {date: "j L r", between: " ", clock: "h:m:sFA", padded: true},
+	131: {date: "j/l/r", between: " ", clock: "h:m:sFA", padded: true},
 }
 
 // temporalWriter fills layouts in.
@@ -104,6 +122,10 @@ func (w temporalWriter) write(b *strings.Builder, layout string) {
 			fmt.Fprintf(b, "%02d", hour)
 		case 'h':
 			fmt.Fprintf(b, "%2d", twelve)
+		case 'k':
+			fmt.Fprintf(b, "%d", twelve)
+		case 'j', 'l', 'L', 'r':
+			w.writeHijri(b, c)
 		case 'm':
 			fmt.Fprintf(b, "%02d", seconds/60%60)
 		case 's':
@@ -125,6 +147,20 @@ func (w temporalWriter) write(b *strings.Builder, layout string) {
 		default:
 			b.WriteByte(c)
 		}
+	}
+}
+
+func (w temporalWriter) writeHijri(b *strings.Builder, part byte) {
+	date, _ := hijriOf(w.Days)
+	switch part {
+	case 'j':
+		fmt.Fprintf(b, "%2d", date.day)
+	case 'l':
+		fmt.Fprintf(b, "%02d", date.month)
+	case 'L':
+		b.WriteString(hijriMonths[max(date.month, 1)-1])
+	case 'r':
+		fmt.Fprintf(b, "%d", date.year)
 	}
 }
 

@@ -12,31 +12,12 @@ const (
 	parseOK parseResult = iota
 	parseSyntax
 	parseRange
-)
-
-// dateOrder is the order of day, month and year in numeric dates: SET DATEFORMAT.
-type dateOrder uint8
-
-const (
-	orderMDY dateOrder = iota
-	orderDMY
-	orderYMD
+	// parseStyle is a numeric date in a style that has none.
+	parseStyle
 )
 
 // maxOffset is the greatest distance from UTC, in minutes.
 const maxOffset = 14 * 60
-
-// dateOrderOf returns the order that a CONVERT style implies for reading.
-func dateOrderOf(style int) dateOrder {
-	switch style {
-	case 3, 4, 5, 6, 13, 103, 104, 105, 106, 113, 130, 131:
-		return orderDMY
-	case 2, 11, 12, 20, 21, 23, 25, 102, 111, 112, 120, 121, 126, 127:
-		return orderYMD
-	default:
-		return orderMDY
-	}
-}
 
 // parsedTemporal is a date and time as read from text.
 type parsedTemporal struct {
@@ -51,13 +32,15 @@ type parsedTemporal struct {
 // AM and PM, in any order.
 type temporalParser struct {
 	rest    string
-	order   dateOrder
+	reading dateReading
 	numbers []dateNumber
 	month   int // from a month's name; 0 for none
 	// monthAfter is how many numbers stood before the month's name.
 	monthAfter int
 	hasTime    bool
-	out        parsedTemporal
+	// iso is set by the T between date and time.
+	iso bool
+	out parsedTemporal
 }
 
 // dateNumber is one of the numbers that make up a date.
@@ -67,8 +50,8 @@ type dateNumber struct {
 
 // parseTemporal reads a date, a time or both. A missing date is 1900-01-01, a missing
 // time midnight, empty text both.
-func parseTemporal(s string, order dateOrder) (parsedTemporal, parseResult) {
-	p := &temporalParser{rest: strings.Trim(s, blanks), order: order}
+func parseTemporal(s string, reading dateReading) (parsedTemporal, parseResult) {
+	p := &temporalParser{rest: strings.Trim(s, blanks), reading: reading}
 	for p.rest != "" {
 		if r := p.token(); r != parseOK {
 			return parsedTemporal{}, r
@@ -255,6 +238,7 @@ func (p *temporalParser) word() parseResult {
 		if len(p.numbers) != 3 || p.hasTime || p.rest == "" || !isDigit(p.rest[0]) {
 			return parseSyntax
 		}
+		p.iso = true
 		return parseOK
 	case strings.EqualFold(word, "Z"):
 		if !p.hasTime || p.out.hasOffset || p.rest != "" {
@@ -302,6 +286,14 @@ func (p *temporalParser) finishDate() parseResult {
 		if year, month, day, r = p.numericDate(); r != parseOK {
 			return r
 		}
+		if p.reading.hijri && !p.iso {
+			days, ok := hijriDate{year, month, day}.dayNumber()
+			if !ok {
+				return parseRange
+			}
+			p.out.days = days
+			return parseOK
+		}
 	default:
 		return parseSyntax
 	}
@@ -330,25 +322,30 @@ func (p *temporalParser) alphabetic() (year, day int, r parseResult) {
 	}
 }
 
-// numericDate reads three numbers. A first one of four digits is the year whatever the
-// date order.
+// numericDate reads three numbers in the order of the style, whose year has two or
+// four digits.
 func (p *temporalParser) numericDate() (year, month, day int, r parseResult) {
 	a, b, c := p.numbers[0], p.numbers[1], p.numbers[2]
-	order := p.order
-	if a.digits == 4 {
+	order := p.reading.order
+	switch {
+	case p.iso && (a.digits == 4 || p.reading.long):
 		order = orderYMD
+	case order == orderNone:
+		return 0, 0, 0, parseStyle
+	case a.digits == 4 && order != orderYMD:
+		if !p.reading.yearFirst {
+			return 0, 0, 0, parseSyntax
+		}
+		// The other two stay in the style's own order.
+		a, b, c = b, c, a
 	}
 	switch order {
 	case orderYMD:
-		year, month, day = yearOf(a), b.value, c.value
-		if a.digits != 2 && a.digits != 4 || b.digits > 2 || c.digits > 2 {
-			return 0, 0, 0, parseSyntax
-		}
-		return year, month, day, parseOK
+		a, b, c = b, c, a
 	case orderDMY:
 		a, b = b, a
 	}
-	if c.digits != 2 && c.digits != 4 || a.digits > 2 || b.digits > 2 {
+	if a.digits > 2 || b.digits > 2 || !p.iso && !p.reading.wants(c.digits) || c.digits != 2 && c.digits != 4 {
 		return 0, 0, 0, parseSyntax
 	}
 	return yearOf(c), a.value, b.value, parseOK
