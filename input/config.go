@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -41,6 +42,7 @@ type config struct {
 	snapshotResume              bool
 	streamingFetchSize          int
 	pollInterval                time.Duration
+	heartbeatInterval           time.Duration // zero: none
 	maxIterationTransactions    int
 	maxBatchSize                int
 	maxQueueSize, maxQueueBytes int
@@ -72,6 +74,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		streamingFetchSize:       r.int(fieldStreamingFetchSize),
 		pollInterval:             r.duration(fieldPollInterval),
+		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
 		maxBatchSize:             r.int(fieldMaxBatchSize),
 		maxQueueSize:             r.int(fieldMaxQueueSize),
@@ -119,6 +122,8 @@ func (c config) validate() error {
 	for _, part := range []struct{ field, value string }{
 		{fieldTopicPrefix, c.topics.Prefix},
 		{fieldTopicDelimiter, c.topics.Delimiter},
+		{fieldTopicHeartbeatPrefix, c.topics.HeartbeatPrefix},
+		{fieldTopicHeartbeatName, cmp.Or(c.topics.Heartbeat, c.topics.Prefix)},
 	} {
 		if !validTopicPart.MatchString(part.value) {
 			return fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", part.field, part.value)
@@ -164,6 +169,9 @@ func (c config) validate() error {
 		if bound.value < bound.least {
 			return fmt.Errorf("field %s: got %d, must be at least %d", bound.field, bound.value, bound.least)
 		}
+	}
+	if c.heartbeatInterval < 0 {
+		return fmt.Errorf("field %s: got %v, must not be negative", fieldHeartbeatInterval, c.heartbeatInterval)
 	}
 	if c.pollInterval <= 0 {
 		return fmt.Errorf("field %s: got %v, must be more than zero", fieldPollInterval, c.pollInterval)

@@ -103,6 +103,8 @@ func (r *reader) topics() event.Naming {
 		Prefix:          r.string(fieldTopicPrefix),
 		Delimiter:       r.string(fieldTopicDelimiter),
 		WithoutDatabase: r.string(fieldTopicNaming) == namingWithoutDatabase,
+		HeartbeatPrefix: r.string(fieldTopicHeartbeatPrefix),
+		Heartbeat:       r.optionalString(fieldTopicHeartbeatName),
 	}
 }
 

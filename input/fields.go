@@ -49,6 +49,8 @@ const (
 	fieldTopicPrefix                 = "topic_prefix"
 	fieldTopicDelimiter              = "topic_delimiter"
 	fieldTopicNaming                 = "topic_naming"
+	fieldTopicHeartbeatPrefix        = "topic_heartbeat_prefix"
+	fieldTopicHeartbeatName          = "topic_heartbeat_name"
 	fieldSchemaNameAdjustmentMode    = "schema_name_adjustment_mode"
 	fieldFieldNameAdjustmentMode     = "field_name_adjustment_mode"
 	fieldUnavailableValuePlaceholder = "unavailable_value_placeholder"
@@ -66,6 +68,7 @@ const (
 	fieldStreamingFetchSize    = "streaming_fetch_size"
 
 	fieldPollInterval             = "poll_interval"
+	fieldHeartbeatInterval        = "heartbeat_interval"
 	fieldMaxIterationTransactions = "max_iteration_transactions"
 	fieldMaxBatchSize             = "max_batch_size"
 	fieldMaxQueueSize             = "max_queue_size"

@@ -30,8 +30,10 @@ const settle = 2*time.Second + 7*time.Millisecond
 //	capture         captures what is in the log; there is no job beside it
 //	start           starts a stream with the input's fields given as YAML
 //	stop            stops it; the position stays for the next start
+//	wait            lets so much time pass, given as a duration
 //	events          prints what the output got since the last time, in short:
-//	                op or kind, topic and key, then rows, LSNs and serial number
+//	                op or kind, topic and key, then rows, LSNs and serial
+//	                number, or payload and position of what is no row
 //	events full     prints all metadata and the payload as it is
 //	log             prints the warnings and errors that the stream logged
 //
@@ -78,6 +80,10 @@ func (s *goldenScript) run(t *testing.T, d *datadriven.TestData) string {
 	case "stop":
 		s.pipeline.stop()
 		s.pipeline = nil
+	case "wait":
+		pause, err := time.ParseDuration(strings.TrimSpace(d.Input))
+		require.NoError(t, err)
+		<-time.After(pause)
 	case "events":
 		<-time.After(settle)
 		return s.events(t, d.HasArg("full"))
@@ -120,7 +126,11 @@ func writeShort(t *testing.T, out *strings.Builder, m received) {
 			fmt.Fprintf(out, "  %s %v\n", header, v)
 		}
 	}
-	if m.NullValue {
+	switch {
+	case m.NullValue:
+		return
+	case m.Kind != "change":
+		fmt.Fprintf(out, "  %s\n  at %s\n", m.Value, m.Position)
 		return
 	}
 	var envelope struct {

@@ -41,15 +41,17 @@ type input struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	busy    *semaphore.Weighted // held by the call that is running
-	db      database            // nil: not connected
-	keeper  *keeper             // nil before the first connection
-	session *session            // nil: the next begins at the committed mark
-	reading *reading            // nil: none runs
-	held    *handover
-	fatal   fatalState
-	nacks   pace // restarts after rejections
-	losses  pace // restarts after errors of the source
+	busy   *semaphore.Weighted // held by the call that is running
+	db     database            // nil: not connected
+	keeper *keeper             // nil before the first connection
+	// heartbeats are the reading's while one runs; nil: none.
+	heartbeats *heartbeats
+	session    *session // nil: the next begins at the committed mark
+	reading    *reading // nil: none runs
+	held       *handover
+	fatal      fatalState
+	nacks      pace // restarts after rejections
+	losses     pace // restarts after errors of the source
 }
 
 // errClosed is why everything ends after Close.
@@ -82,6 +84,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		onStop:  opts.onStop,
 		busy:    semaphore.NewWeighted(1),
+	}
+	if in.heartbeats, err = newHeartbeats(cfg.heartbeatInterval, in.eventOptions()); err != nil {
+		return nil, err
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	log := slog.New(logHandler{in.log})

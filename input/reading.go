@@ -56,6 +56,9 @@ func (r *reading) run(ctx context.Context, db database) error {
 		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.in.keeper.instances, r.saveIdentities); err != nil {
 			return err
 		}
+		if err := r.beat(ctx); err != nil {
+			return err
+		}
 	}
 	poller := db.Stream(r.mark.start(r.in.keeper.instances), r, r.saveInstances)
 	for {
@@ -69,6 +72,11 @@ func (r *reading) run(ctx context.Context, db database) error {
 		}
 		if more {
 			continue
+		}
+		if err == nil && r.in.heartbeats.due() {
+			if err := r.beat(ctx); err != nil {
+				return err
+			}
 		}
 		if err := r.pause(ctx); err != nil {
 			return err
@@ -95,12 +103,29 @@ func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 
 // Emit implements [stream.Sink].
 func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
+	if r.in.heartbeats.due() {
+		if err := r.in.heartbeats.beat(b, r.in.keeper.database, upTo); err != nil {
+			return err
+		}
+	}
 	return r.push(ctx, item{batch: b, mark: r.mark.at(upTo)})
 }
 
 // Advance implements [stream.Sink].
 func (r *reading) Advance(ctx context.Context, to lsn.Position) error {
 	return r.push(ctx, item{mark: r.mark.at(to)})
+}
+
+// beat hands over a heartbeat alone, if there are any.
+func (r *reading) beat(ctx context.Context) error {
+	if r.in.heartbeats == nil {
+		return nil
+	}
+	b := event.NewBatch(1)
+	if err := r.in.heartbeats.beat(b, r.in.keeper.database, r.mark.position()); err != nil {
+		return err
+	}
+	return r.push(ctx, item{batch: b, mark: r.mark})
 }
 
 // push hands an item to the queue. Messages are a success of the reading even

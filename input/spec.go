@@ -90,6 +90,7 @@ var (
 	lintPositive = `root = if this.type() == "number" && this < 1 { [ "must be at least 1" ] }`
 	lintNatural  = `root = if this.type() == "number" && this < 0 { [ "must not be negative; 0 means no limit" ] }`
 	lintDuration = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") || !this.re_match("[1-9]") { [ "invalid duration %q: use a positive number with a unit, such as 500ms or 2s".format(this.string()) ] }`
+	lintInterval = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") { [ "invalid duration %q: use a number with a unit, such as 10s; 0s is never".format(this.string()) ] }`
 	// Java's syntax is wider than the linter's, so only what is an error in
 	// both is found here; the rest is checked at start-up.
 	lintRegexes = `
@@ -187,6 +188,9 @@ func runningFields() []*service.ConfigField {
 		service.NewDurationField(fieldPollInterval).
 			Description("The pause between two looks for changes once there are none. While there are, there is no pause.").
 			Default("500ms").LintRule(lintDuration),
+		service.NewDurationField(fieldHeartbeatInterval).
+			Description("How often a heartbeat is sent, 0s for never: a small message of its own topic that repeats the last position. It comes after changes, while there are none, and at the end of the snapshot. Acknowledged, it shows that everything before it has arrived, and that the pipeline works though nothing changes.").
+			Default("0s").LintRule(lintInterval),
 		service.NewIntField(fieldMaxIterationTransactions).
 			Description("The most transactions read in one pass, 0 for no limit.").
 			Default(500).Advanced().LintRule(lintNatural),

@@ -3,6 +3,7 @@ package input
 import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
@@ -21,6 +22,12 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
 			Default(namingWithDatabase).Advanced(),
+		service.NewStringField(fieldTopicHeartbeatPrefix).
+			Description("The first part of the topic of heartbeats, before `topic_prefix`.").
+			Default(event.DefaultHeartbeatPrefix).Advanced().LintRule(lintTopicPart),
+		service.NewStringField(fieldTopicHeartbeatName).
+			Description("The topic of heartbeats, instead of `topic_heartbeat_prefix` and `topic_prefix`.").
+			Optional().Advanced().LintRule(lintTopicPart),
 		service.NewBoolField(fieldSchemasEnable).
 			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
 			Default(false),

@@ -54,6 +54,8 @@ func TestSpec_Lint(t *testing.T) {
 		{"bad duration", server + required + "  poll_interval: 5 parsecs\n", "invalid duration"},
 		{"duration without unit", server + required + "  poll_interval: '5'\n", "invalid duration"},
 		{"negative duration", server + required + "  poll_interval: -1s\n", "invalid duration"},
+		{"no heartbeats", server + required + "  heartbeat_interval: 0s\n", ""},
+		{"bad interval", server + required + "  heartbeat_interval: often\n", "invalid duration"},
 		{"zero batch", server + required + "  max_batch_size: 0\n", "must be at least 1"},
 		{"no limit of transactions", server + required + "  max_iteration_transactions: 0\n", ""},
 		{"negative limit", server + required + "  max_queue_size_in_bytes: -1\n", "must not be negative"},

@@ -10,6 +10,12 @@ import (
 // maxTopic is Kafka's limit on the length of a topic's name.
 const maxTopic = 249
 
+// The parts of topics' names that are Debezium's unless set.
+const (
+	DefaultHeartbeatPrefix = "__debezium-heartbeat"
+	DefaultTransaction     = "transaction"
+)
+
 // Naming makes the names of topics.
 type Naming struct {
 	// Prefix is topic_prefix, the connector's logical name.
@@ -20,10 +26,10 @@ type Naming struct {
 	// Debezium 1.x did.
 	WithoutDatabase bool
 	// Transaction is the last part of the topic of transactions; empty is
-	// transaction.
+	// DefaultTransaction.
 	Transaction string
 	// HeartbeatPrefix is the first part of the topic of heartbeats; empty is
-	// __debezium-heartbeat. Heartbeat, if set, is the whole name instead.
+	// DefaultHeartbeatPrefix. Heartbeat, if set, is the whole name instead.
 	HeartbeatPrefix, Heartbeat string
 }
 
@@ -41,7 +47,7 @@ func (n Naming) SchemaChanges() string { return n.join(n.Prefix) }
 
 // Transactions returns the topic of transactions.
 func (n Naming) Transactions() string {
-	return n.join(n.Prefix, cmp.Or(n.Transaction, "transaction"))
+	return n.join(n.Prefix, cmp.Or(n.Transaction, DefaultTransaction))
 }
 
 // Heartbeats returns the topic of heartbeats.
@@ -49,7 +55,7 @@ func (n Naming) Heartbeats() string {
 	if n.Heartbeat != "" {
 		return n.join(n.Heartbeat)
 	}
-	return n.join(cmp.Or(n.HeartbeatPrefix, "__debezium-heartbeat"), n.Prefix)
+	return n.join(cmp.Or(n.HeartbeatPrefix, DefaultHeartbeatPrefix), n.Prefix)
 }
 
 func (n Naming) join(parts ...string) string {
