@@ -93,7 +93,7 @@ func TestCases_TurkishNames(t *testing.T) {
 // textKeys are keys that collations order and compare in their own ways.
 var textKeys = []string{
 	"co-op", "coop", "CO-OPS", "résumé", "resume2", "a-1", "a1", "ñu", "nz", "o'hara", "ohara", "Straße", "strassf",
-	"æther", "aether2", "chico", "cz", "aalborg", "zebra", "ångström", "ı1", "I2", "i3", "_x", "", "a b", "ab", "%", "[x]",
+	"æon", "aeon2", "chico", "cz", "aalborg", "zebra", "ångström", "ı1", "I2", "i3", "_x", "", "a b", "ab", "%", "[x]",
 }
 
 // Every key is read once whatever the order of its collation, and whether or

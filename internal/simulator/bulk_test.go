@@ -18,7 +18,8 @@ import (
 // copyIn loads rows with the driver's bulk copy.
 func copyIn(ctx context.Context, db interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
-}, table string, options mssql.BulkOptions, columns []string, rows ...[]any) (int64, error) {
+}, table string, options mssql.BulkOptions, columns []string, rows ...[]any,
+) (int64, error) {
 	stmt, err := db.PrepareContext(ctx, mssql.CopyIn(table, options, columns...))
 	if err != nil {
 		return 0, err

@@ -126,17 +126,17 @@ func resolve(x *engine.Exec, args []sqltypes.Value) (*tableRequest, error) {
 			return nil, errEmptyRole()
 		}
 	}
-	r.instance = orDefault(args[2], "")
+	r.instance = textOrEmpty(args[2])
 	if r.instance == "" {
 		r.instance = r.schema + "_" + r.name
 	}
 	if err := r.checkInstance(x); err != nil {
 		return nil, err
 	}
-	if group := orDefault(args[7], ""); group != "" && !strings.EqualFold(group, primaryFilegroup) {
+	if group := textOrEmpty(args[7]); group != "" && !strings.EqualFold(group, primaryFilegroup) {
 		return nil, errNoFilegroup(group, x.Database().Name())
 	}
-	if err := r.resolveIndex(orDefault(args[5], "")); err != nil {
+	if err := r.resolveIndex(textOrEmpty(args[5])); err != nil {
 		return nil, err
 	}
 	r.netChanges = args[3].Bool()
@@ -149,7 +149,7 @@ func resolve(x *engine.Exec, args []sqltypes.Value) (*tableRequest, error) {
 	if r.netChanges && len(r.index.Keys) > maxNetKeys {
 		return nil, errTooManyKeys(r.index.Name, r.schema, r.name)
 	}
-	return r, r.resolveColumns(orDefault(args[6], ""))
+	return r, r.resolveColumns(textOrEmpty(args[6]))
 }
 
 // primaryFilegroup is the only filegroup that databases have here.

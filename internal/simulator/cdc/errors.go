@@ -65,10 +65,6 @@ func errSourceDenied(kind, database string) *sqltypes.Error {
 	return sqltypes.Errorf(229, 5, 14, "The SELECT permission was denied on the object 'fn_cdc_get_%s_changes_...', database '%s', schema 'cdc'.", kind, database)
 }
 
-func errNotAnsi() *sqltypes.Error {
-	return raise(22888, "Could not alter captured column of a CDC tracked table with character/binary/unicode as target data type with ansi warnings turned off.")
-}
-
 func errNotOwner() *sqltypes.Error {
 	return raise(22904, "Caller is not authorized to initiate the requested action. DBO privileges are required.")
 }

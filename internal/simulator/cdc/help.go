@@ -39,7 +39,7 @@ const instanceHeadSQL = `OBJECT_SCHEMA_NAME(t.source_object_id), OBJECT_NAME(t.s
 // helpChangeDataCapture is sys.sp_cdc_help_change_data_capture (MS docs): the
 // instances of one table or of all, as far as the caller may read them.
 func helpChangeDataCapture(x *engine.Exec, args []sqltypes.Value) error {
-	schema, name := orDefault(args[0], ""), orDefault(args[1], "")
+	schema, name := textOrEmpty(args[0]), textOrEmpty(args[1])
 	if (schema == "") != (name == "") {
 		return errBothOrNone()
 	}

@@ -62,7 +62,7 @@ func (s *scan) transaction(t *storage.LoggedTxn) error {
 			err = c.record(r, s.instances[r.Table])
 		}
 		if err != nil {
-			return &scanFailure{scanPlace{t.CommitLSN, t.BeginLSN, r.LSN}, err}
+			return &failedScanError{scanPlace{t.CommitLSN, t.BeginLSN, r.LSN}, err}
 		}
 	}
 	s.transactions++

@@ -19,8 +19,10 @@ func (a *Agent) registerScanProcedure() {
 	transactions, scans, zero := sqltypes.IntOf(defaults.maxTrans), sqltypes.IntOf(defaults.maxScans), sqltypes.IntOf(0)
 	a.in.RegisterProcedure("sys", "sp_cdc_scan", engine.Procedure{
 		Params: []engine.Param{
-			{Name: "@maxtrans", Type: intType, Default: &transactions}, {Name: "@maxscans", Type: intType, Default: &scans},
-			{Name: "@continuous", Type: tinyintType, Default: &zero}, {Name: "@pollinginterval", Type: bigintType, Default: &zero},
+			{Name: "@maxtrans", Type: intType, Default: &transactions},
+			{Name: "@maxscans", Type: intType, Default: &scans},
+			{Name: "@continuous", Type: tinyintType, Default: &zero},
+			{Name: "@pollinginterval", Type: bigintType, Default: &zero},
 			{Name: "@is_from_job", Type: intType, Default: &zero},
 		},
 		Run: func(x *engine.Exec, args []sqltypes.Value) (int32, error) {

@@ -49,14 +49,14 @@ type scanError struct {
 // and begin, and the change.
 type scanPlace struct{ commit, begin, sequence storage.LSN }
 
-// scanFailure is an error with its place.
-type scanFailure struct {
+// failedScanError is an error with its place.
+type failedScanError struct {
 	scanPlace
 	err error
 }
 
-func (f *scanFailure) Error() string { return f.err.Error() }
-func (f *scanFailure) Unwrap() error { return f.err }
+func (f *failedScanError) Error() string { return f.err.Error() }
+func (f *failedScanError) Unwrap() error { return f.err }
 
 // add counts a scan that found transactions.
 func (s *logSession) add(found *scan) {
@@ -98,7 +98,7 @@ func (h *sessionHistory) end(s *logSession, now time.Time, err error) {
 		h.sessions = h.sessions[1:]
 	}
 	var where scanPlace
-	if f, ok := errors.AsType[*scanFailure](err); ok {
+	if f, ok := errors.AsType[*failedScanError](err); ok {
 		where = f.scanPlace
 	}
 	for _, e := range list {

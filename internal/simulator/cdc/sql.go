@@ -91,10 +91,10 @@ func localTime(t time.Time, loc *time.Location) sqltypes.Value {
 	return v
 }
 
-// orDefault is a text argument, or a default for NULL.
-func orDefault(v sqltypes.Value, def string) string {
+// textOrEmpty is a text argument, or nothing for NULL.
+func textOrEmpty(v sqltypes.Value) string {
 	if v.IsNull() {
-		return def
+		return ""
 	}
 	return v.Str()
 }

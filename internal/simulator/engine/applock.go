@@ -36,7 +36,9 @@ func (in *Instance) registerAppLocks() {
 	principal := optional(sysname("@DbPrincipal"), text("public"))
 	in.RegisterProcedure("sys", "sp_getapplock", Procedure{
 		Params: []Param{
-			{Name: "@Resource", Type: sqltypes.NVarCharOf(255)}, {Name: "@LockMode", Type: sqltypes.VarCharOf(32)}, owner,
+			{Name: "@Resource", Type: sqltypes.NVarCharOf(255)},
+			{Name: "@LockMode", Type: sqltypes.VarCharOf(32)},
+			owner,
 			optional(Param{Name: "@LockTimeout", Type: typeInt}, value{}), principal,
 		},
 		Run: func(x *Exec, a []value) (int32, error) {

@@ -157,7 +157,7 @@ func (x *Exec) restoreTarget(name string, set *backupSet, opts restoreOptions) (
 
 // replaceDatabase puts a backup in the place of a database, or of none.
 func (in *Instance) replaceDatabase(old *Database, name string, data []byte) (*Database, error) {
-	id := 0
+	var id int
 	if old != nil {
 		id, name = old.id, old.Name()
 	} else {

@@ -20,7 +20,7 @@ func TestExpressions_AgreeWithTheModel(t *testing.T) {
 		if rapid.Bool().Draw(rt, "negated") && !strings.HasPrefix(e.typ.name, "tiny") {
 			e = modelBinary("-", modelCast(drawLiteral(rt), modelType{name: "int"}), e)
 		}
-		want := ""
+		var want string
 		switch n, err := e.eval(); err {
 		case 0:
 			want = fmt.Sprintf("%s\n%s\n(1)\n", e.typ, e.typ.format(n))
@@ -47,7 +47,10 @@ func drawLiteral(t *rapid.T) *modelExpr {
 // drawLeaf is a constant of any type, or NULL.
 func drawLeaf(t *rapid.T) *modelExpr {
 	typ := rapid.SampledFrom([]modelType{
-		{name: "tinyint"}, {name: "smallint"}, {name: "int"}, {name: "bigint"},
+		{name: "tinyint"},
+		{name: "smallint"},
+		{name: "int"},
+		{name: "bigint"},
 		modelNumeric(1, 0), modelNumeric(5, 2), modelNumeric(9, 9), modelNumeric(18, 4), modelNumeric(28, 10), modelNumeric(38, 0), modelNumeric(38, 20),
 	}).Draw(t, "type")
 	bound := power(typ.digits().p)

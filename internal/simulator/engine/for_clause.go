@@ -57,8 +57,8 @@ func (c *compiler) forQuery(q *tsql.SelectQuery, outer *block, ctes map[string]*
 		columns: []columnDesc{out}, outerUses: inner.outerUses, volatile: inner.volatile,
 		json: q.For.Kind == "JSON" && !f.bare,
 		run: func(x *Exec, outer *frame, emit func([]value) error) error {
-			text, any, err := write(x, outer)
-			if err != nil || !any {
+			text, found, err := write(x, outer)
+			if err != nil || !found {
 				return err
 			}
 			return emit([]value{sqltypes.StringOf(text)})

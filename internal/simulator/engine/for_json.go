@@ -167,7 +167,7 @@ func (w *jsonWriter) valueText(i int, v value) (string, error) {
 func quoteJSON(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch ch := s[i]; ch {
 		case '"', '\\', '/':
 			b.WriteByte('\\')

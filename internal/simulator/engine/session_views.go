@@ -72,7 +72,7 @@ func (in *Instance) registerSessionViews() {
 		"resource_address", sqltypes.VarBinaryOf(8), "blocking_task_address", sqltypes.VarBinaryOf(8), "blocking_session_id", typeSmallInt,
 		"blocking_exec_context_id", typeInt, "resource_description", catalogText(sqltypes.NVarCharOf(3072)),
 	}, func(x *Exec, emit rowEmitter) error {
-		if err := x.needServerState(); err != nil {
+		if err := x.NeedServerState(); err != nil {
 			return err
 		}
 		waits := x.waits()
@@ -110,8 +110,8 @@ func (in *Instance) registerSessions() {
 				continue
 			}
 			o := s.shown(x)
-			began, ended := value{}, value{}
-			if began = x.dateTime(s.since); !o.began.IsZero() {
+			began, ended := x.dateTime(s.since), value{}
+			if !o.began.IsZero() {
 				began = x.dateTime(o.began)
 			}
 			if !o.ended.IsZero() {
@@ -119,9 +119,14 @@ func (in *Instance) registerSessions() {
 			}
 			_, waiting := waits[s.spid]
 			row := []value{
-				integer(int64(s.spid)), x.dateTime(s.since), textOrNull(s.from.Host), text(s.from.App), {}, integer(7),
-				{}, sidOf(s.login.ID), text(s.login.Name), text(""), text(""),
-				text(s.status(waiting)), {}, integer(0), integer(2), integer(0), integer(0),
+				integer(int64(s.spid)), x.dateTime(s.since), textOrNull(s.from.Host), text(s.from.App),
+				{},
+				integer(7),
+				{},
+				sidOf(s.login.ID), text(s.login.Name), text(""), text(""),
+				text(s.status(waiting)),
+				{},
+				integer(0), integer(2), integer(0), integer(0),
 				integer(4), began, ended, integer(0), integer(0),
 				integer(0), boolean(true), integer(o.textSize), text(o.language), text(o.dateFormat), integer(int64(o.dateFirst)),
 				boolean(!o.quotedOff), boolean(o.arithAbort), boolean(true), boolean(false), boolean(true), boolean(true),
@@ -161,8 +166,12 @@ func (in *Instance) registerRequests() {
 			}
 			row := []value{
 				integer(int64(s.spid)), integer(0), x.dateTime(o.began), text(s.status(waiting)), text(s.command()),
-				{}, integer(0), integer(-1), {},
-				integer(int64(s.currentDB().id)), integer(1), {}, integer(int64(l.Blocker)), wait, integer(x.milliseconds(l.Since)),
+				{},
+				integer(0), integer(-1),
+				{},
+				integer(int64(s.currentDB().id)), integer(1),
+				{},
+				integer(int64(l.Blocker)), wait, integer(x.milliseconds(l.Since)),
 				last, text(resource), integer(o.transactions), integer(1), integer(int64(o.transaction)),
 				sqltypes.FloatOf(0), integer(0), integer(x.milliseconds(o.began)), integer(0), integer(0), integer(0),
 				integer(isolationNumber(o.isolation)), integer(o.lockTimeoutMS), integer(int64(o.deadlockPriority)), integer(o.rowCount), integer(int64(o.lastError)),

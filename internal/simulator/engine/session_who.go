@@ -11,10 +11,13 @@ import (
 func (in *Instance) registerProcesses() {
 	wide := catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 128})
 	in.dynamicView("sysprocesses", []any{
-		"spid", typeSmallInt, "kpid", typeSmallInt, "blocked", typeSmallInt, "waittype", sqltypes.Type{ID: sqltypes.Binary, Length: 2}, "waittime", typeBigInt,
+		"spid", typeSmallInt, "kpid", typeSmallInt, "blocked", typeSmallInt, "waittype",
+		sqltypes.Type{ID: sqltypes.Binary, Length: 2},
+		"waittime", typeBigInt,
 		"lastwaittype", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 32}), "waitresource", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 256}),
 		"dbid", typeSmallInt, "uid", typeSmallInt, "cpu", typeInt, "physical_io", typeBigInt, "memusage", typeInt, "login_time", typeDateTime, "last_batch", typeDateTime,
-		"ecid", typeSmallInt, "open_tran", typeSmallInt, "status", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 30}), "sid", sqltypes.Type{ID: sqltypes.Binary, Length: 86},
+		"ecid", typeSmallInt, "open_tran", typeSmallInt, "status", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 30}), "sid",
+		sqltypes.Type{ID: sqltypes.Binary, Length: 86},
 		"hostname", wide, "program_name", wide, "hostprocess", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 10}), "cmd", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 26}),
 		"nt_domain", wide, "nt_username", wide, "net_address", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 12}), "net_library", catalogText(sqltypes.Type{ID: sqltypes.NChar, Length: 12}),
 		"loginame", wide,
@@ -74,14 +77,31 @@ func (in *Instance) registerWhoProcedures() {
 func (x *Exec) who(wanted value, second bool) error {
 	name := catalogText(typeSysname)
 	cols := []Column{
-		{Name: "spid", Type: typeSmallInt}, {Name: "ecid", Type: typeSmallInt}, {Name: "status", Type: name}, {Name: "loginame", Type: name}, {Name: "hostname", Type: name},
-		{Name: "blk", Type: sqltypes.Type{ID: sqltypes.Char, Length: 5}}, {Name: "dbname", Type: name, Nullable: true}, {Name: "cmd", Type: name}, {Name: "request_id", Type: typeInt},
+		{Name: "spid", Type: typeSmallInt},
+		{Name: "ecid", Type: typeSmallInt},
+		{Name: "status", Type: name},
+		{Name: "loginame", Type: name},
+		{Name: "hostname", Type: name},
+		{Name: "blk", Type: sqltypes.Type{ID: sqltypes.Char, Length: 5}},
+		{Name: "dbname", Type: name, Nullable: true},
+		{Name: "cmd", Type: name},
+		{Name: "request_id", Type: typeInt},
 	}
 	if second {
 		cols = []Column{
-			{Name: "SPID", Type: name}, {Name: "Status", Type: name}, {Name: "Login", Type: name}, {Name: "HostName", Type: name}, {Name: "BlkBy", Type: name}, {Name: "DBName", Type: name},
-			{Name: "Command", Type: name}, {Name: "CPUTime", Type: name}, {Name: "DiskIO", Type: name}, {Name: "LastBatch", Type: name}, {Name: "ProgramName", Type: name},
-			{Name: "SPID", Type: name}, {Name: "REQUESTID", Type: name},
+			{Name: "SPID", Type: name},
+			{Name: "Status", Type: name},
+			{Name: "Login", Type: name},
+			{Name: "HostName", Type: name},
+			{Name: "BlkBy", Type: name},
+			{Name: "DBName", Type: name},
+			{Name: "Command", Type: name},
+			{Name: "CPUTime", Type: name},
+			{Name: "DiskIO", Type: name},
+			{Name: "LastBatch", Type: name},
+			{Name: "ProgramName", Type: name},
+			{Name: "SPID", Type: name},
+			{Name: "REQUESTID", Type: name},
 		}
 	}
 	all, waits := x.HasServerPermission("VIEW SERVER STATE"), x.waits()
@@ -124,11 +144,17 @@ func (x *Exec) who(wanted value, second bool) error {
 func (x *Exec) spLock(first, second value) error {
 	char := func(n int) sqltypes.Type { return sqltypes.NVarCharOf(n) }
 	cols := []Column{
-		{Name: "spid", Type: typeSmallInt}, {Name: "dbid", Type: typeSmallInt}, {Name: "ObjId", Type: typeInt}, {Name: "IndId", Type: typeSmallInt},
-		{Name: "Type", Type: char(4)}, {Name: "Resource", Type: char(32)}, {Name: "Mode", Type: char(8)}, {Name: "Status", Type: char(5)},
+		{Name: "spid", Type: typeSmallInt},
+		{Name: "dbid", Type: typeSmallInt},
+		{Name: "ObjId", Type: typeInt},
+		{Name: "IndId", Type: typeSmallInt},
+		{Name: "Type", Type: char(4)},
+		{Name: "Resource", Type: char(32)},
+		{Name: "Mode", Type: char(8)},
+		{Name: "Status", Type: char(5)},
 	}
 	kinds := map[string]string{"DATABASE": "DB", "OBJECT": "TAB", "KEY": "KEY", "RID": "RID", "APPLICATION": "APP"}
-	if err := x.needServerState(); err != nil {
+	if err := x.NeedServerState(); err != nil {
 		return err
 	}
 	var rows [][]value

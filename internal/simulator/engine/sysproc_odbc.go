@@ -194,7 +194,9 @@ func spStoredProcedures(x *Exec, a []value) (int32, error) {
 		return 1, err
 	}
 	return 0, x.SendRows([]Column{
-		col("PROCEDURE_QUALIFIER", vName), col("PROCEDURE_OWNER", vName), {Name: "PROCEDURE_NAME", Type: catalogText(sqltypes.NVarCharOf(134))}, col("NUM_INPUT_PARAMS", typeInt),
+		col("PROCEDURE_QUALIFIER", vName), col("PROCEDURE_OWNER", vName),
+		{Name: "PROCEDURE_NAME", Type: catalogText(sqltypes.NVarCharOf(134))},
+		col("NUM_INPUT_PARAMS", typeInt),
 		col("NUM_OUTPUT_PARAMS", typeInt), col("NUM_RESULT_SETS", typeInt), col("REMARKS", vVarchar254), col("PROCEDURE_TYPE", typeSmallInt),
 	}, rows)
 }
@@ -225,7 +227,10 @@ func spSprocColumns(x *Exec, a []value) (int32, error) {
 			nullable := p.id != 0
 			rows = append(rows, []value{
 				text(x.db.Name()), text(schema), text(shown), text(name), integer(kind), integer(d.dataType), text(p.typ.Name()), integer(d.precision), integer(d.length),
-				d.scale, d.radix, boolean(nullable), {}, {}, integer(d.sqlType), d.sub, d.octets, integer(p.id), yesNo(nullable), integer(d.ssType),
+				d.scale, d.radix, boolean(nullable),
+				{},
+				{},
+				integer(d.sqlType), d.sub, d.octets, integer(p.id), yesNo(nullable), integer(d.ssType),
 			})
 		}
 		return nil
@@ -234,7 +239,9 @@ func spSprocColumns(x *Exec, a []value) (int32, error) {
 		return 1, err
 	}
 	return 0, x.SendRows([]Column{
-		col("PROCEDURE_QUALIFIER", vName), col("PROCEDURE_OWNER", vName), {Name: "PROCEDURE_NAME", Type: catalogText(sqltypes.NVarCharOf(134))}, col("COLUMN_NAME", vName),
+		col("PROCEDURE_QUALIFIER", vName), col("PROCEDURE_OWNER", vName),
+		{Name: "PROCEDURE_NAME", Type: catalogText(sqltypes.NVarCharOf(134))},
+		col("COLUMN_NAME", vName),
 		col("COLUMN_TYPE", typeSmallInt), col("DATA_TYPE", typeSmallInt), col("TYPE_NAME", vName), col("PRECISION", typeInt), col("LENGTH", typeInt), col("SCALE", typeSmallInt),
 		col("RADIX", typeSmallInt), col("NULLABLE", typeSmallInt), col("REMARKS", vVarchar254), col("COLUMN_DEF", typeText), col("SQL_DATA_TYPE", typeSmallInt),
 		col("SQL_DATETIME_SUB", typeSmallInt), col("CHAR_OCTET_LENGTH", typeInt), col("ORDINAL_POSITION", typeInt), col("IS_NULLABLE", vVarchar254), col("SS_DATA_TYPE", typeTinyInt),
@@ -260,13 +267,35 @@ func spServerInfo(x *Exec, a []value) (int32, error) {
 		id          int64
 		name, value string
 	}{
-		{1, "DBMS_NAME", "Microsoft SQL Server"}, {2, "DBMS_VER", x.in.versionText()}, {10, "OWNER_TERM", "owner"}, {11, "TABLE_TERM", "table"},
-		{12, "MAX_OWNER_NAME_LENGTH", "128"}, {13, "TABLE_LENGTH", "128"}, {14, "MAX_QUAL_LENGTH", "128"}, {15, "COLUMN_LENGTH", "128"},
-		{16, "IDENTIFIER_CASE", "MIXED"}, {17, "TX_ISOLATION", "2"}, {18, "COLLATION_SEQ", "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"},
-		{19, "SAVEPOINT_SUPPORT", "Y"}, {20, "MULTI_RESULT_SETS", "Y"}, {22, "ACCESSIBLE_TABLES", "Y"}, {100, "USERID_LENGTH", "128"},
-		{101, "QUALIFIER_TERM", "database"}, {102, "NAMED_TRANSACTIONS", "Y"}, {103, "SPROC_AS_LANGUAGE", "Y"}, {104, "ACCESSIBLE_SPROC", "Y"},
-		{105, "MAX_INDEX_COLS", "16"}, {106, "RENAME_TABLE", "Y"}, {107, "RENAME_COLUMN", "Y"}, {108, "DROP_COLUMN", "Y"}, {109, "INCREASE_COLUMN_LENGTH", "Y"},
-		{110, "DDL_IN_TRANSACTION", "Y"}, {111, "DESCENDING_INDEXES", "Y"}, {112, "SP_RENAME", "Y"}, {113, "REMOTE_SPROC", "Y"}, {500, "SYS_SPROC_VERSION", x.in.Version()},
+		{1, "DBMS_NAME", "Microsoft SQL Server"},
+		{2, "DBMS_VER", x.in.versionText()},
+		{10, "OWNER_TERM", "owner"},
+		{11, "TABLE_TERM", "table"},
+		{12, "MAX_OWNER_NAME_LENGTH", "128"},
+		{13, "TABLE_LENGTH", "128"},
+		{14, "MAX_QUAL_LENGTH", "128"},
+		{15, "COLUMN_LENGTH", "128"},
+		{16, "IDENTIFIER_CASE", "MIXED"},
+		{17, "TX_ISOLATION", "2"},
+		{18, "COLLATION_SEQ", "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"},
+		{19, "SAVEPOINT_SUPPORT", "Y"},
+		{20, "MULTI_RESULT_SETS", "Y"},
+		{22, "ACCESSIBLE_TABLES", "Y"},
+		{100, "USERID_LENGTH", "128"},
+		{101, "QUALIFIER_TERM", "database"},
+		{102, "NAMED_TRANSACTIONS", "Y"},
+		{103, "SPROC_AS_LANGUAGE", "Y"},
+		{104, "ACCESSIBLE_SPROC", "Y"},
+		{105, "MAX_INDEX_COLS", "16"},
+		{106, "RENAME_TABLE", "Y"},
+		{107, "RENAME_COLUMN", "Y"},
+		{108, "DROP_COLUMN", "Y"},
+		{109, "INCREASE_COLUMN_LENGTH", "Y"},
+		{110, "DDL_IN_TRANSACTION", "Y"},
+		{111, "DESCENDING_INDEXES", "Y"},
+		{112, "SP_RENAME", "Y"},
+		{113, "REMOTE_SPROC", "Y"},
+		{500, "SYS_SPROC_VERSION", x.in.Version()},
 	}
 	var rows [][]value
 	for _, at := range attributes {

@@ -19,7 +19,6 @@ func catalogText(t sqltypes.Type) sqltypes.Type {
 var (
 	vName = catalogText(typeSysname)
 	vDesc = catalogText(sqltypes.NVarCharOf(60))
-	vKind = catalogText(sqltypes.Type{ID: sqltypes.Char, Length: 2})
 	vText = catalogText(typeNVarMax)
 	vSID  = sqltypes.VarBinaryOf(85)
 )
@@ -36,7 +35,7 @@ func (in *Instance) view(name string, cols []Column, rows func(x *Exec, db *Data
 func (in *Instance) registerSystemViews() {
 	fillers := map[string]func(x *Exec, db *Database, out *rowFiller) error{}
 	for _, group := range []map[string]func(x *Exec, db *Database, out *rowFiller) error{
-		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, replicaFillers, compatFillers, informationFillers,
+		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, planFillers, replicaFillers, compatFillers, informationFillers,
 	} {
 		maps.Copy(fillers, group)
 	}

@@ -71,7 +71,7 @@ func (x *Exec) declareTableParam(p Param, from int, args []callArg) error {
 	}
 	table := x.scope.tables[fold(p.Name)]
 	if from >= 0 {
-		if err := x.fillTableParam(table, p, args[from].Table); err != nil {
+		if err := x.fillTableParam(table, args[from].Table); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (x *Exec) declareTableParam(p Param, from int, args []callArg) error {
 	return nil
 }
 
-func (x *Exec) fillTableParam(t *Table, p Param, arg *TableArg) error {
+func (x *Exec) fillTableParam(t *Table, arg *TableArg) error {
 	if len(arg.Types) == 0 {
 		return nil
 	}

@@ -28,7 +28,9 @@ func (x *Exec) dbcc(st *tsql.OtherStmt) error {
 		if err := x.userOptions(); err != nil {
 			return err
 		}
-	case "CHECKDB", "CHECKTABLE", "CHECKALLOC", "CHECKCATALOG", "CHECKCONSTRAINTS", "CHECKIDENT", "CLEANTABLE", "DROPCLEANBUFFERS", "FREEPROCCACHE",
+	case "FREEPROCCACHE":
+		x.in.planCache.clear()
+	case "CHECKDB", "CHECKTABLE", "CHECKALLOC", "CHECKCATALOG", "CHECKCONSTRAINTS", "CHECKIDENT", "CLEANTABLE", "DROPCLEANBUFFERS",
 		"FREESESSIONCACHE", "FREESYSTEMCACHE", "INDEXDEFRAG", "DBREINDEX", "SHRINKDATABASE", "SHRINKFILE", "UPDATEUSAGE", "FLUSHAUTHCACHE":
 	default:
 		return unsupported(st.What)
@@ -92,9 +94,16 @@ func (x *Exec) userOptions() error {
 		name string
 		on   bool
 	}{
-		{"quoted_identifier", !s.quotedOff}, {"arithabort", s.arithAbort}, {"nocount", s.nocount}, {"xact_abort", s.xactAbort},
-		{"implicit_transactions", s.implicit}, {"ansi_null_dflt_on", true}, {"ansi_warnings", true}, {"ansi_padding", true},
-		{"ansi_nulls", true}, {"concat_null_yields_null", true},
+		{"quoted_identifier", !s.quotedOff},
+		{"arithabort", s.arithAbort},
+		{"nocount", s.nocount},
+		{"xact_abort", s.xactAbort},
+		{"implicit_transactions", s.implicit},
+		{"ansi_null_dflt_on", true},
+		{"ansi_warnings", true},
+		{"ansi_padding", true},
+		{"ansi_nulls", true},
+		{"concat_null_yields_null", true},
 	}
 	for _, f := range flags {
 		if f.on {

@@ -111,7 +111,7 @@ func (in *Instance) registerLockView() {
 		"request_reference_count", typeSmallInt, "request_lifetime", typeInt, "request_session_id", typeInt, "request_exec_context_id", typeInt,
 		"request_request_id", typeInt, "request_owner_type", vDesc, "request_owner_id", typeBigInt,
 	}, func(x *Exec, emit rowEmitter) error {
-		if err := x.needServerState(); err != nil {
+		if err := x.NeedServerState(); err != nil {
 			return err
 		}
 		for _, l := range x.shownLocks() {
@@ -130,14 +130,6 @@ func (in *Instance) registerLockView() {
 		}
 		return nil
 	})
-}
-
-// needServerState is error 300 without VIEW SERVER STATE.
-func (x *Exec) needServerState() error {
-	if x.HasServerPermission("VIEW SERVER STATE") {
-		return nil
-	}
-	return sqltypes.Errorf(300, 1, 14, "VIEW SERVER STATE permission was denied on object 'server', database 'master'.")
 }
 
 // transactionID is the number under which a session's transaction is shown: its
@@ -176,7 +168,9 @@ func (in *Instance) registerOpenTransactionViews() {
 		})
 	})
 	in.dynamicView("dm_tran_session_transactions", []any{
-		"session_id", typeInt, "transaction_id", typeBigInt, "transaction_descriptor", sqltypes.Type{ID: sqltypes.Binary, Length: 8}, "enlist_count", typeInt,
+		"session_id", typeInt, "transaction_id", typeBigInt, "transaction_descriptor",
+		sqltypes.Type{ID: sqltypes.Binary, Length: 8},
+		"enlist_count", typeInt,
 		"is_user_transaction", typeBit, "is_local", typeBit, "is_enlisted", typeBit, "is_bound", typeBit, "open_transaction_count", typeInt,
 	}, func(x *Exec, emit rowEmitter) error {
 		return x.eachTransaction(func(s *Session, o *sessionState) error {
@@ -193,7 +187,7 @@ func (in *Instance) registerOpenTransactionViews() {
 		"database_transaction_state", typeInt, "database_transaction_status", typeInt, "database_transaction_status2", typeInt,
 		"database_transaction_log_record_count", typeBigInt, "database_transaction_begin_lsn", lsn,
 	}, func(x *Exec, emit rowEmitter) error {
-		if err := x.needServerState(); err != nil {
+		if err := x.NeedServerState(); err != nil {
 			return err
 		}
 		for _, t := range x.in.store.Transactions() {
@@ -219,7 +213,7 @@ func (in *Instance) registerOpenTransactionViews() {
 		"transaction_id", typeBigInt, "transaction_sequence_num", typeBigInt, "commit_sequence_num", typeBigInt, "is_snapshot", typeInt, "session_id", typeInt,
 		"first_snapshot_sequence_num", typeBigInt, "max_version_chain_traversed", typeInt, "average_version_chain_traversed", sqltypes.Simple(sqltypes.Real), "elapsed_time_seconds", typeBigInt,
 	}, func(x *Exec, emit rowEmitter) error {
-		if err := x.needServerState(); err != nil {
+		if err := x.NeedServerState(); err != nil {
 			return err
 		}
 		for _, t := range x.in.store.Transactions() {
@@ -227,7 +221,9 @@ func (in *Instance) registerOpenTransactionViews() {
 				continue
 			}
 			row := []value{
-				integer(x.transactionID(t.SPID, t.Database, t.ID)), integer(int64(t.SnapshotAt)), {}, integer(1), integer(int64(t.SPID)),
+				integer(x.transactionID(t.SPID, t.Database, t.ID)), integer(int64(t.SnapshotAt)),
+				{},
+				integer(1), integer(int64(t.SPID)),
 				integer(int64(t.SnapshotAt)), integer(0), sqltypes.FloatOf(0), integer(int64(x.Now().Sub(t.ViewedAt).Seconds())),
 			}
 			if err := emit(row); err != nil {
@@ -240,7 +236,7 @@ func (in *Instance) registerOpenTransactionViews() {
 
 // eachTransaction calls f with the sessions that have a user transaction open.
 func (x *Exec) eachTransaction(f func(s *Session, o *sessionState) error) error {
-	if err := x.needServerState(); err != nil {
+	if err := x.NeedServerState(); err != nil {
 		return err
 	}
 	for _, s := range x.in.Sessions() {

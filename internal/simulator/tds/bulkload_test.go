@@ -1,6 +1,7 @@
 package tds
 
 import (
+	"errors"
 	"io"
 	"testing"
 
@@ -86,7 +87,7 @@ func FuzzBulkLoad(f *testing.F) {
 		row := make([]sqltypes.Value, len(load.Columns))
 		for rows := 0; ; rows++ {
 			if err := load.Next(row); err != nil {
-				require.Equal(t, err == io.EOF, load.c.err == nil)
+				require.Equal(t, errors.Is(err, io.EOF), load.c.err == nil)
 				return
 			}
 			require.LessOrEqual(t, rows, len(b), "every row takes a byte")
