@@ -36,6 +36,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 		service.CLIOptSetMainSchemaFrom(func() *service.ConfigSchema { return mainSchema(version, built) }),
 		service.CLIOptAddCommand(quickstartCommand()),
 		service.CLIOptAddCommand(simulatorCommand()),
+		service.CLIOptAddCommand(debeziumConfigCommand()),
 	)
 	if code == 0 && err == nil && fatal.Load() {
 		code = codeFatal

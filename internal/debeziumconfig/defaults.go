@@ -1,0 +1,91 @@
+package debeziumconfig
+
+// The functions here are the defaults of Debezium that differ from the input's,
+// or that changed since 1.x.
+
+func isolation(*translation) fallback {
+	return fallback{
+		value:   "repeatable_read",
+		comment: "Debezium's default; it locks rows until the snapshot ends. The input's own, auto, blocks no writer.",
+		without: "Debezium's default is repeatable_read; here it is auto, which blocks no writer",
+	}
+}
+
+func contextHeaders(t *translation) fallback {
+	if t.result.Generation < Debezium3 {
+		return fallback{} // there were none
+	}
+	return fallback{
+		value:   true,
+		comment: "Debezium's default: headers __debezium.context.*. Without them the pipeline is faster.",
+		without: "Debezium 3.x adds headers __debezium.context.* by default; here there are none",
+	}
+}
+
+func sourceTime(t *translation) fallback {
+	mode := t.first("data.query.mode")
+	if t.result.Generation < Debezium3 && mode != "direct" || mode == "function" {
+		return fallback{} // the time of the commit, as here
+	}
+	return fallback{
+		value:   "begin",
+		comment: "Debezium 3.x takes the beginning of the transaction; the input's own default is commit, its end.",
+		without: "source.ts_ms is when the transaction began in Debezium 3.x; here it is when it was committed",
+	}
+}
+
+func convertingFailures(t *translation) fallback {
+	if t.result.Generation < Debezium2 {
+		return fallback{}
+	}
+	return fallback{
+		value:   "warn",
+		comment: "Debezium's default: a value that does not fit becomes null. Without this line it is an error that names the remedy.",
+		without: "Debezium writes null, with a warning, for a date that does not fit its type; here that is an error that names the remedy",
+	}
+}
+
+func schemaChanges(*translation) fallback {
+	return fallback{value: true, without: "Debezium writes schema changes to the topic named by topic.prefix by default; here there are none yet",
+		comment: "Debezium's default, and the input's."}
+}
+
+func schemaChangesOfAll(*translation) fallback {
+	return fallback{value: false, comment: "Debezium's default: schema changes of tables that are not captured, too."}
+}
+
+func computedColumns(*translation) fallback {
+	return fallback{
+		value:   "snapshot",
+		comment: "As Debezium does; the input's own default leaves computed columns out everywhere.",
+		without: "Debezium reads computed columns in snapshots and writes null for them in changes; here they are left out",
+	}
+}
+
+func skippedOperations(t *translation) fallback {
+	if t.result.Generation > Debezium1 {
+		return fallback{}
+	}
+	return fallback{value: []string{"none"}, comment: "The default of 1.x; since 2.0 it is [t]."}
+}
+
+func pollInterval(t *translation) fallback {
+	if t.result.Generation > Debezium1 {
+		return fallback{}
+	}
+	return fallback{value: "1s", comment: "The default of 1.x; since 2.0 it is 500ms."}
+}
+
+func queryMode(t *translation) fallback {
+	if t.result.Generation > Debezium2 {
+		return fallback{}
+	}
+	return fallback{value: "function", comment: "The only way of 1.x and the default of 2.x; since 3.0 it is direct."}
+}
+
+func schemaNames(t *translation) fallback {
+	if t.result.Generation > Debezium1 {
+		return fallback{}
+	}
+	return fallback{value: "avro", comment: "The default of 1.x; since 2.0 it is none."}
+}

@@ -1,0 +1,111 @@
+package debeziumconfig
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Variable is an environment variable that a pipeline needs.
+type Variable struct {
+	Name string
+	// Origin says what its value was in the connector's configuration: a
+	// property, and the reference in it if there was one.
+	Origin string
+}
+
+// environment hands out names of variables.
+type environment struct {
+	variables []Variable
+	salts     []string
+}
+
+// salt returns the reference to a variable for a salt; equal salts have one.
+func (e *environment) salt(text string) string {
+	number := slices.Index(e.salts, text) + 1
+	if number == 0 {
+		e.salts = append(e.salts, text)
+		number = len(e.salts)
+	}
+	return e.named("MASK_SALT", fmt.Sprintf("salt number %d of column.mask.hash.*", number))
+}
+
+// variableNames are the names that the project's examples use.
+var variableNames = map[string]string{
+	"database.hostname": "SQLSERVER_HOST",
+	"database.port":     "SQLSERVER_PORT",
+	"database.user":     "SQLSERVER_USER",
+	"database.password": "SQLSERVER_PASSWORD",
+	"database.instance": "SQLSERVER_INSTANCE",
+	"database.names":    "SQLSERVER_DATABASE",
+	"database.dbname":   "SQLSERVER_DATABASE",
+}
+
+var notInVariables = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// variable returns the reference to a variable for a value of a property. A
+// reference of the provider env keeps its variable's name; others are named by
+// the property, because names such as USER mean something else already. The
+// same value asked for twice is one variable.
+func (e *environment) variable(property, reference string) string {
+	if match := references.FindStringSubmatch(reference); match != nil && strings.EqualFold(match[1], "env") {
+		return e.named(match[2], property)
+	}
+	name, ok := variableNames[property]
+	if !ok {
+		name = strings.Trim(notInVariables.ReplaceAllString(strings.ToUpper(property), "_"), "_")
+	}
+	origin := property
+	if reference != "" {
+		// Without the dollar sign: Benthos replaces variables in comments too.
+		origin += ", " + strings.TrimPrefix(reference, "$")
+	}
+	return e.named(name, origin)
+}
+
+func (e *environment) named(name, origin string) string {
+	for n := 1; ; n++ {
+		candidate := name
+		if n > 1 {
+			candidate = fmt.Sprintf("%s_%d", name, n)
+		}
+		taken := false
+		for _, v := range e.variables {
+			if v.Name == candidate {
+				if v.Origin == origin {
+					return "${" + candidate + "}"
+				}
+				taken = true
+			}
+		}
+		if !taken {
+			e.variables = append(e.variables, Variable{Name: candidate, Origin: origin})
+			return "${" + candidate + "}"
+		}
+	}
+}
+
+// resolve puts variables in the place of references, and escapes what Benthos
+// would take for a variable of its own.
+func (e *environment) resolve(property, text string) string {
+	var out strings.Builder
+	for {
+		at := references.FindStringIndex(text)
+		if at == nil {
+			out.WriteString(escapeVariables(text))
+			return out.String()
+		}
+		out.WriteString(escapeVariables(text[:at[0]]))
+		out.WriteString(e.variable(property, text[at[0]:at[1]]))
+		text = text[at[1]:]
+	}
+}
+
+// benthosVariable matches what Benthos replaces anywhere in a file.
+var benthosVariable = regexp.MustCompile(`\$(\{[0-9A-Za-z_.]+(?::[^}]*)?(?:\|[0-9A-Za-z]+)?\})`)
+
+// escapeVariables doubles braces, so that Benthos leaves a text as it is.
+func escapeVariables(text string) string {
+	return benthosVariable.ReplaceAllString(text, "$${$1}")
+}

@@ -1,0 +1,91 @@
+package debeziumconfig_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/redpanda-data/benthos/v4/public/components/io"
+	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/debeziumconfig"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the expected files of testdata")
+
+// secrets are the secrets of the files of testdata.
+var secrets = regexp.MustCompile(`Correct-Horse|Very-Hidden|changeit|a-Secret|pa#ss|CzQMA0cB5K|pepper`)
+
+// Each connector's configuration in testdata becomes the pipeline beside it,
+// which passes lint, and the warnings beside that. Neither shows a secret.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.*")
+	require.NoError(t, err)
+	count := 0
+	for _, file := range files {
+		name, isInput := strings.CutSuffix(file, filepath.Ext(file))
+		if ext := filepath.Ext(file); !isInput || ext != ".json" && ext != ".properties" {
+			continue
+		}
+		count++
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			props, err := debeziumconfig.Read(data)
+			require.NoError(t, err)
+			result, err := debeziumconfig.Translate(props)
+			require.NoError(t, err)
+			yaml, variables, err := result.YAML(service.GlobalEnvironment())
+			require.NoError(t, err)
+			var report strings.Builder
+			for _, note := range result.Notes {
+				if note.Warning() {
+					report.WriteString(note.String() + "\n")
+				}
+			}
+			for _, v := range variables {
+				report.WriteString(v.Name + " (" + v.Origin + ")\n")
+			}
+
+			assert.Empty(t, lint(t, string(yaml)))
+			assert.NotRegexp(t, secrets, string(yaml))
+			assert.NotRegexp(t, secrets, report.String())
+			same(t, name+".yaml", string(yaml))
+			same(t, name+".txt", report.String())
+		})
+	}
+	assert.GreaterOrEqual(t, count, 10)
+}
+
+// same compares with an expected file, or writes it.
+func same(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "go test ./internal/debeziumconfig -rewrite, and read the diff of %s", file)
+}
+
+// lint returns what is wrong with a pipeline, with a number in each variable so
+// that those of numbers are linted too.
+func lint(t *testing.T, yaml string) (texts []string) {
+	t.Helper()
+	variable := regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`)
+	yaml = variable.ReplaceAllString(yaml, "1433")
+	lints, err := service.GlobalEnvironment().FullConfigSchema("", "").NewStreamConfigLinter().LintYAML([]byte(yaml))
+	require.NoError(t, err)
+	for _, l := range lints {
+		texts = append(texts, l.Error())
+	}
+	return texts
+}

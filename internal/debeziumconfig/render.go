@@ -1,0 +1,171 @@
+package debeziumconfig
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
+)
+
+// cacheLabel is the cache resource that keeps the position.
+const cacheLabel = "offsets"
+
+// YAML returns a whole pipeline, and the environment variables that it needs:
+// secrets are in none but these. The components are those of the environment,
+// which decides whether there is an output for Kafka.
+func (r Result) YAML(env *service.Environment) (yaml []byte, variables []Variable, err error) {
+	offered, err := current()
+	if err != nil {
+		return nil, nil, err
+	}
+	body := &writer{env: &environment{}}
+	r.writeInput(body, offered)
+	r.writePipeline(body)
+	r.writeOutput(body, hasOutput(env, kafkaOutput))
+	body.line(0, "")
+	body.line(0, "cache_resources:")
+	body.line(2, "- label: %s", cacheLabel)
+	body.line(4, "file:")
+	body.line(6, "directory: ./offsets # must exist")
+
+	head := &writer{env: body.env}
+	r.writeHead(head, body.env.variables)
+	return append(head.Bytes(), body.Bytes()...), body.env.variables, nil
+}
+
+// hasOutput reports whether an environment has an output.
+func hasOutput(env *service.Environment, name string) (has bool) {
+	env.WalkOutputs(func(output string, _ *service.ConfigView) { has = has || output == name })
+	return has
+}
+
+// writeHead says where the file comes from and what it needs.
+func (r Result) writeHead(w *writer, variables []Variable) {
+	name := "a connector without a name"
+	if r.Name != "" {
+		name = r.Name
+	}
+	w.comment(0, "Made by sqlserver-cdc debezium-config of "+name+", with the defaults of Debezium "+r.Generation.String()+".")
+	if len(variables) > 0 {
+		w.line(0, "#")
+		w.comment(0, "Environment variables that it needs:")
+		for _, v := range variables {
+			w.line(0, "#   %s (%s)", v.Name, escapeVariables(v.Origin))
+		}
+	}
+	w.line(0, "")
+}
+
+// writeInput writes the input, or one for each database if one input reads only
+// one.
+func (r Result) writeInput(w *writer, offered offer) {
+	w.line(0, "input:")
+	databases := r.databases()
+	if len(databases) < 2 || offered.databases {
+		w.line(2, "%s:", input.Name)
+		r.writeFields(w, 4, "", true)
+		return
+	}
+	w.comment(2, "One input for each database: one reads one in this version.")
+	w.line(2, "broker:")
+	w.line(4, "inputs:")
+	for i, database := range databases {
+		w.line(6, "- %s:", input.Name)
+		r.writeFields(w, 10, database, i == 0)
+	}
+}
+
+// databases are the databases that are read.
+func (r Result) databases() []string {
+	for _, f := range r.Fields {
+		if f.Name == "database_names" {
+			names, _ := f.Value.([]string)
+			return names
+		}
+	}
+	return nil
+}
+
+// writeFields writes the fields of an input by their sections, with notes at
+// their places; database replaces the databases if it is not empty.
+func (r Result) writeFields(w *writer, indent int, database string, comments bool) {
+	for s := connection; s <= running; s++ {
+		fields := slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.section != s })
+		notes := slices.DeleteFunc(slices.Clone(r.Notes), func(n Note) bool { return n.section != s })
+		if comments && len(fields)+len(notes) > 0 || comments && s == running {
+			w.comment(indent, sectionTitles[s])
+		}
+		for _, f := range fields {
+			if comments && f.Comment != "" {
+				w.comment(indent, f.Comment)
+			}
+			if f.Name == "database_names" && database != "" {
+				f.Value = []string{database}
+			}
+			w.field(indent, f)
+		}
+		if s == running {
+			w.line(indent, "checkpoint_cache: %s", cacheLabel)
+		}
+		for _, n := range notes {
+			if comments {
+				w.comment(indent, n.comment())
+			}
+		}
+	}
+}
+
+// comment is the note as it stands at its place.
+func (n Note) comment() string {
+	return "! " + n.String()
+}
+
+// writePipeline writes the notes on Kafka Connect and what replaces the
+// transformations.
+func (r Result) writePipeline(w *writer) {
+	w.line(0, "")
+	w.line(0, "pipeline:")
+	w.line(2, "threads: 1 # more would reorder messages")
+	for _, n := range r.Notes {
+		if n.section == connect && !strings.HasPrefix(n.Property, "transforms.") {
+			w.comment(2, n.comment())
+		}
+	}
+	if len(r.Transforms) == 0 {
+		return
+	}
+	if slices.ContainsFunc(r.Transforms, func(t Transform) bool { return len(t.Steps) > 0 }) {
+		w.line(2, "processors:")
+	}
+	for _, t := range r.Transforms {
+		r.writeTransform(w, t)
+	}
+}
+
+func (r Result) writeTransform(w *writer, t Transform) {
+	const indent = 4
+	w.comment(indent, "transforms."+t.Name+", "+t.Class)
+	for _, remark := range t.Remarks {
+		w.comment(indent, remark)
+	}
+	for _, n := range r.Notes {
+		if n.Property == "transforms."+t.Name || strings.HasPrefix(n.Property, "transforms."+t.Name+".") {
+			w.comment(indent, n.comment())
+		}
+	}
+	for _, detail := range t.Details {
+		w.comment(indent, "  "+detail)
+	}
+	for _, step := range t.Steps {
+		if step.Check == "" {
+			w.block(indent, "- mapping", step.Mapping)
+			continue
+		}
+		w.line(indent, "- switch:")
+		w.line(indent+4, "- check: %s", quoteScalar(escapeVariables(step.Check)))
+		w.line(indent+6, "processors:")
+		w.block(indent+8, "- mapping", step.Mapping)
+	}
+}
