@@ -33,6 +33,7 @@ type config struct {
 	schemaNames                 schema.NameAdjustment
 	keySchemas, valueSchemas    bool
 	tombstones                  bool
+	transactions                bool
 	metadata                    []string // of optionalMetadata
 	structured                  bool
 	modes                       schema.Modes
@@ -65,6 +66,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		topics:                   r.topics(),
 		schemaNames:              schema.NameAdjustment(r.string(fieldSchemaNameAdjustmentMode)),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
+		transactions:             r.bool(fieldProvideTransactionMetadata),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),
@@ -122,6 +124,7 @@ func (c config) validate() error {
 	for _, part := range []struct{ field, value string }{
 		{fieldTopicPrefix, c.topics.Prefix},
 		{fieldTopicDelimiter, c.topics.Delimiter},
+		{fieldTopicTransaction, c.topics.Transaction},
 		{fieldTopicHeartbeatPrefix, c.topics.HeartbeatPrefix},
 		{fieldTopicHeartbeatName, cmp.Or(c.topics.Heartbeat, c.topics.Prefix)},
 	} {

@@ -103,6 +103,7 @@ func (r *reader) topics() event.Naming {
 		Prefix:          r.string(fieldTopicPrefix),
 		Delimiter:       r.string(fieldTopicDelimiter),
 		WithoutDatabase: r.string(fieldTopicNaming) == namingWithoutDatabase,
+		Transaction:     r.string(fieldTopicTransaction),
 		HeartbeatPrefix: r.string(fieldTopicHeartbeatPrefix),
 		Heartbeat:       r.optionalString(fieldTopicHeartbeatName),
 	}

@@ -53,6 +53,8 @@ type serverDatabase struct {
 	selection *schema.Selection
 	tables    []*sqlserver.Table // those that are captured
 	events    event.Options
+	// transactions is nil if they are not to be told of.
+	transactions *event.Transactions
 	// notices outlive the connection.
 	notices *notices
 	log     *slog.Logger
@@ -71,13 +73,17 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, notices
 	if err != nil {
 		return nil, err
 	}
-	conn, err := server.Connect(ctx, "")
-	if err != nil {
+	d := &serverDatabase{cfg: cfg, selection: selection, events: events, notices: notices, log: log}
+	if cfg.transactions {
+		if d.transactions, err = event.NewTransactions(events); err != nil {
+			return nil, err
+		}
+	}
+	if d.conn, err = server.Connect(ctx, ""); err != nil {
 		return nil, err
 	}
-	d := &serverDatabase{cfg: cfg, conn: conn, selection: selection, events: events, notices: notices, log: log}
 	if err := d.inspect(ctx); err != nil {
-		conn.Close()
+		d.conn.Close()
 		return nil, err
 	}
 	return d, nil
@@ -259,6 +265,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
 		Encoder:                  d.encoder,
+		Transactions:             d.transactions,
 		OnInstances:              onInstances,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

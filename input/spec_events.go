@@ -22,6 +22,12 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
 			Default(namingWithDatabase).Advanced(),
+		service.NewBoolField(fieldProvideTransactionMetadata).
+			Description("Whether events of changes carry their transaction and their place in it, and messages of a topic of their own mark the beginning and the end of each transaction.").
+			Default(false).Advanced(),
+		service.NewStringField(fieldTopicTransaction).
+			Description("The last part of the topic of transactions, after `topic_prefix`.").
+			Default(event.DefaultTransaction).Advanced().LintRule(lintTopicPart),
 		service.NewStringField(fieldTopicHeartbeatPrefix).
 			Description("The first part of the topic of heartbeats, before `topic_prefix`.").
 			Default(event.DefaultHeartbeatPrefix).Advanced().LintRule(lintTopicPart),

@@ -32,6 +32,10 @@ type Position struct {
 	Ordinal   uint64
 }
 
+// BeginOf returns the position at which a transaction begins: it comes after
+// every event of the commits before and before those of its own.
+func BeginOf(commit LSN) Position { return Position{Commit: commit} }
+
 // EndOf returns the position that stands for the whole of a commit LSN: it
 // comes after every event of that commit and before those of later ones.
 func EndOf(commit LSN) Position { return Position{Commit: commit, Command: MaxCommand} }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // Change is one row to encode. Rows hold one driver value for each column of
@@ -27,6 +28,11 @@ type Change struct {
 	Serial               int64  // event_serial_no; zero: null
 	Snapshot             string // marker of a snapshot row; empty while streaming
 	Transaction          TransactionOrder
+}
+
+// images says what the two rows of an update may lack.
+func (c *Change) images() (before, after schema.RowImage) {
+	return schema.RowImage{Role: schema.Before, Mask: c.UpdateMask}, schema.RowImage{Role: schema.After, Mask: c.UpdateMask}
 }
 
 // check refuses rows that do not fit the operation or the table's number of

@@ -123,9 +123,45 @@ func (e *Encoder) Row(dst *Batch, c Change) error {
 	}
 }
 
+// Events returns the number of change messages that Row appends for a change,
+// tombstones not counted.
+func (e *Encoder) Events(c Change) (int64, error) {
+	if err := c.check(len(e.Table().Columns)); err != nil {
+		return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
+	}
+	if c.Op != OpUpdate {
+		return 1, nil
+	}
+	for {
+		n, err := e.updateEvents(&c)
+		var null *schema.NullError
+		switch {
+		case err == nil:
+			return n, nil
+		case !errors.As(err, &null):
+			return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
+		}
+		if err := e.relax(null.Column); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// updateEvents returns the number of change messages of an update.
+func (e *Encoder) updateEvents(c *Change) (int64, error) {
+	if e.opts.SkipUnchanged {
+		if same, err := e.unchanged(c); same || err != nil {
+			return 0, err
+		}
+	}
+	changed, err := e.keyChanged(c)
+	if err != nil || !changed {
+		return 1, err
+	}
+	return 2, nil
+}
+
 func (e *Encoder) row(dst *Batch, c *Change) error {
-	before := schema.RowImage{Role: schema.Before, Mask: c.UpdateMask}
-	after := schema.RowImage{Role: schema.After, Mask: c.UpdateMask}
 	switch c.Op {
 	case OpRead:
 		return e.single(dst, c, part{op: OpRead, order: c.Transaction, after: c.After, afterImage: schema.RowImage{Role: schema.Snapshot}})
@@ -135,7 +171,7 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 		return e.single(dst, c, part{op: OpDelete, order: c.Transaction, before: c.Before, beforeImage: schema.RowImage{Role: schema.Deleted}})
 	}
 	if e.opts.SkipUnchanged {
-		if same, err := e.unchanged(c, before, after); same || err != nil {
+		if same, err := e.unchanged(c); same || err != nil {
 			return err
 		}
 	}
@@ -143,6 +179,7 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 	if err != nil {
 		return err
 	}
+	before, after := c.images()
 	if !changed {
 		return e.single(dst, c, part{
 			op:     OpUpdate,
@@ -159,7 +196,8 @@ func (e *Encoder) row(dst *Batch, c *Change) error {
 // unchanged reports whether a consumer would see no difference between the two
 // images of an update, for example because the columns that changed are not
 // in events.
-func (e *Encoder) unchanged(c *Change, before, after schema.RowImage) (same bool, err error) {
+func (e *Encoder) unchanged(c *Change) (same bool, err error) {
+	before, after := c.images()
 	if e.oldRow, err = e.plan.AppendRow(e.oldRow[:0], c.Before, before); err != nil {
 		return false, err
 	}

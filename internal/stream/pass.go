@@ -28,6 +28,8 @@ type pass struct {
 	resume   lsn.Position       // what was delivered when the pass began
 	last     lsn.Position       // of the event before
 	batch    *event.Batch
+
+	transactions *transactions
 }
 
 // run emits every event of the range after the reader's position. Whatever
@@ -89,7 +91,7 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 			q.pop()
 		}
 	}
-	return nil
+	return p.transactions.end(p.batch)
 }
 
 // add encodes one event unless it was delivered before.
@@ -102,20 +104,27 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 		return fmt.Errorf("reading changes of instance %q: %s comes after %s", t.id.Name, c.at, p.last)
 	}
 	p.last = c.at
-	if deliveredRow(c.at, p.resume) {
-		return nil
-	}
 	at, err := p.commitTime(row.Commit)
 	if err != nil {
 		return err
 	}
-	had := len(p.batch.Messages)
-	err = t.encoder.Row(p.batch, event.Change{
+	if err := p.transactions.reach(p.batch, row.Commit, at); err != nil {
+		return err
+	}
+	e := event.Change{
 		Op: c.op, Before: values(c.before), After: values(c.after), UpdateMask: mask(c),
 		Position: c.at, CommitLSN: row.Commit, ChangeLSN: row.Change, SourceTime: at, Serial: serial,
-	})
-	if err != nil {
+	}
+	if deliveredRow(c.at, p.resume) {
+		return p.countDelivered(t, e)
+	}
+	e.Transaction = p.transactions.order(t)
+	had := len(p.batch.Messages)
+	if err := t.encoder.Row(p.batch, e); err != nil {
 		return &EventError{Table: t.name(), Position: c.at, Err: err}
+	}
+	if err := p.transactions.emitted(p.batch, t, had); err != nil {
+		return err
 	}
 	if row.Commit == p.resume.Commit {
 		p.dropDelivered(had)
@@ -123,6 +132,20 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 	if len(p.batch.Messages) >= p.opts.MaxBatchSize || p.batch.Bytes() >= batchBytes {
 		return p.flush(ctx)
 	}
+	return nil
+}
+
+// countDelivered counts the events of a row that were delivered before, since
+// the numbers of those after it in the transaction go on from theirs.
+func (p *pass) countDelivered(t *tracked, e event.Change) error {
+	if p.transactions == nil {
+		return nil
+	}
+	n, err := t.encoder.Events(e)
+	if err != nil {
+		return &EventError{Table: t.name(), Position: e.Position, Err: err}
+	}
+	p.transactions.count(t, n)
 	return nil
 }
 

@@ -55,6 +55,9 @@ type Options struct {
 	Skipped []int
 	// Encoder makes the encoder of a table version.
 	Encoder func(*schema.Table) (*event.Encoder, error)
+	// Transactions marks the beginnings and ends of transactions; nil: they
+	// are not told of.
+	Transactions *event.Transactions
 	// OnInstances is told of the capture instances that will be read before
 	// the first event of a new one; if it returns an error, nothing is. It
 	// should store them with the position. Nil if nobody asks.
@@ -169,7 +172,10 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	upTo, cut := bounds(poll, r.opts.MaxIterationTransactions)
 	if len(poll.Commits) > 0 {
 		last := poll.Commits[len(poll.Commits)-1].LSN
-		p := pass{Reader: r, from: from, to: last, commits: poll.Commits, resume: r.position, batch: &event.Batch{}}
+		p := pass{
+			Reader: r, from: from, to: last, commits: poll.Commits, resume: r.position, batch: &event.Batch{},
+			transactions: newTransactions(r.opts.Transactions),
+		}
 		if err := p.run(ctx); err != nil {
 			return false, err
 		}
