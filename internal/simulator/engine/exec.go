@@ -22,6 +22,8 @@ type Exec struct {
 	scope *variables
 	vars  []value
 	prog  *tsql.Program
+	// cachedPlan is the entry of the plan cache that the scope runs, nil for none.
+	cachedPlan *cachedPlan
 	// proc is the running procedure's name, "" in a batch.
 	proc   string
 	line   int

@@ -388,8 +388,8 @@ func (c *compiler) functionTable(ts *tsql.FuncTable, b *block, lateral bool) (*f
 // tableFunction resolves and compiles a table-valued function's call.
 func (c *compiler) tableFunction(f *tsql.FuncCall, b *block) (*tableCall, []columnDesc, error) {
 	name := f.Name.Base()
-	if len(f.Name.Parts) == 1 {
-		if tf, ok := c.systemTableFunction(fold(name)); ok {
+	if schema := fold(f.Name.Schema()); schema == "" && len(f.Name.Parts) == 1 || schema == "sys" {
+		if tf, ok := c.systemTableFunction(schema, fold(name)); ok {
 			return c.goTableFunction(tf, f, c.x.db, b)
 		}
 	}

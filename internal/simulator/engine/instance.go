@@ -76,8 +76,9 @@ type Instance struct {
 	versions    atomic.Int64
 	descriptors atomic.Uint64
 
-	programs *programCache
-	modules  sync.Map // *Module -> *parsedModule
+	programs  *programCache
+	planCache *planCache
+	modules   sync.Map // *Module -> *parsedModule
 
 	mu        sync.Mutex
 	databases map[string]*Database
@@ -125,7 +126,7 @@ func New(opts Options) (*Instance, error) {
 	}
 	in := &Instance{
 		opts: opts, product: played, edition: edition, store: opts.Storage, clock: opts.Clock, location: opts.Location,
-		hooks: newHooks(), programs: newProgramCache(),
+		hooks: newHooks(), programs: newProgramCache(), planCache: newPlanCache(),
 		databases: map[string]*Database{}, sessions: map[int]*Session{}, logins: map[string]*login{},
 		serverSettings: map[string]serverSetting{},
 	}

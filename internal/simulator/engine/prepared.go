@@ -14,6 +14,8 @@ import (
 type prepared struct {
 	text   string
 	params []Param
+	// declared is the parameter list as written.
+	declared string
 	// procedure is set for a call, which has no text.
 	procedure tsql.Name
 }
@@ -178,7 +180,7 @@ func (x *Exec) executeSQL(args []callArg) (int32, error) {
 		return 0, err
 	}
 	rest := args[min(2, len(args)):]
-	return 0, x.runPrepared(&prepared{text: text, params: params}, rest)
+	return 0, x.runPrepared(&prepared{text: text, params: params, declared: decl}, rest)
 }
 
 // runPrepared runs a text with its parameters bound.
@@ -189,7 +191,7 @@ func (x *Exec) runPrepared(p *prepared, args []callArg) error {
 	}
 	y := *x
 	y.proc = ""
-	err = y.runText(p.text, p.params, vals, from, args)
+	err = y.runText(p.text, &p.declared, p.params, vals, from, args)
 	giveBack(p.params, vals, from, args)
 	return err
 }
@@ -223,7 +225,7 @@ func (x *Exec) prepare(args []callArg) (int32, error) {
 	if _, err := x.in.parse(text, !x.s.quotedOff); err != nil {
 		return 0, err
 	}
-	return x.keep(&prepared{text: text, params: params}, &args[0]), nil
+	return x.keep(&prepared{text: text, params: params, declared: decl}, &args[0]), nil
 }
 
 // keep gives a statement a handle, which goes out in the first argument.
@@ -253,7 +255,7 @@ func (x *Exec) prepareDescribed(args []callArg) (int32, error) {
 	for i := range from {
 		from[i] = -1
 	}
-	return 0, x.runText(p.text, p.params, make([]value, len(p.params)), from, nil)
+	return 0, x.runText(p.text, &p.declared, p.params, make([]value, len(p.params)), from, nil)
 }
 
 // prepExecRPC is sp_prepexecrpc: handle OUTPUT, the name of a procedure, its

@@ -132,18 +132,24 @@ func (x *Exec) execStrings(st *tsql.ExecStmt) error {
 	}
 	info := statementPlan{kind: "exec", text: x.textOf(st)}
 	return x.statement(info, func() error {
-		return x.nested(func() error { return x.runText(text.String(), nil, nil, nil, nil) })
+		return x.nested(func() error { return x.runText(text.String(), nil, nil, nil, nil, nil) })
 	})
 }
 
 // runText runs a batch in a nested scope: its USE and SET statements end with it.
-// from and args say where the parameters' values came from, as bind does.
-func (x *Exec) runText(text string, params []Param, values []value, from []int, args []callArg) error {
+// declared is the parameter list of a statement that has one. from and args say
+// where the parameters' values came from, as bind does.
+func (x *Exec) runText(text string, declared *string, params []Param, values []value, from []int, args []callArg) error {
 	prog, err := x.in.parse(text, !x.s.quotedOff)
 	if err != nil {
 		return err
 	}
 	y := x.child()
+	if declared == nil {
+		y.enter(planAdhoc, prog, "", 0)
+	} else {
+		y.enter(planPrepared, prog, "("+*declared+")", 0)
+	}
 	scope, err := y.declareParams(params, from, args)
 	if err != nil {
 		return err
@@ -378,6 +384,7 @@ func (x *Exec) callModule(db *Database, m *Module, args []callArg) (int32, error
 	}
 	y := x.child()
 	y.db, y.proc = db, m.Name
+	y.enter(planProc, parsed.body, "", m.ID)
 	scope, err := y.declareParams(params, from, args)
 	if err != nil {
 		return 0, err

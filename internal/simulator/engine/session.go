@@ -75,6 +75,8 @@ type Session struct {
 	// callBegan and callEnded are the times of the last call.
 	callBegan, callEnded time.Time
 	lastStatement        atomic.Pointer[string]
+	// recentPlan is what the session has run last.
+	recentPlan atomic.Pointer[cachedPlan]
 	// outside is what other sessions see of this one.
 	outside atomic.Pointer[sessionState]
 }
@@ -270,6 +272,7 @@ func (s *Session) Batch(ctx context.Context, sql string, sink Sink) error {
 	if err != nil {
 		return x.report(err, true)
 	}
+	x.enter(planAdhoc, prog, "", 0)
 	return x.finish(x.runProgram(prog, newVariables(), nil))
 }
 

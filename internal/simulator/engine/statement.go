@@ -72,7 +72,12 @@ func (x *Exec) planned(stmt tsql.Stmt, compile func(c *compiler) (func(x *Exec) 
 			x.s.plans[stmt] = p
 		}
 	}
-	return x.statement(p.statementPlan, func() error { return p.run(x) })
+	began := x.in.Now()
+	if err := x.statement(p.statementPlan, func() error { return p.run(x) }); err != nil {
+		return err
+	}
+	x.noteExecution(stmt, p.kind, began)
+	return nil
 }
 
 func (x *Exec) textOf(stmt tsql.Stmt) string {

@@ -184,21 +184,26 @@ func (x *Exec) renameEvent(db *Database, before, after *Table, kind, action stri
 	return x.event(ev)
 }
 
-// systemTableFunction finds the engine's own table-valued functions.
-func (c *compiler) systemTableFunction(name string) (*TableFunction, bool) {
+// systemTableFunction finds the engine's own table-valued functions: the dynamic
+// management functions are those of sys, the others have no schema.
+func (c *compiler) systemTableFunction(schema, name string) (*TableFunction, bool) {
 	if !c.x.in.knowsFunction(strings.ToUpper(name)) {
 		return nil, false
 	}
-	switch name {
-	case "fn_listextendedproperty":
-		return &listExtendedProperty, true
-	case "string_split":
-		return &stringSplit, true
-	case "generate_series":
-		return &generateSeries, true
+	if schema == "sys" {
+		f, ok := managementFunctions[name]
+		return f, ok
 	}
-	return nil, false
+	f, ok := plainTableFunctions[name]
+	return f, ok
 }
+
+var (
+	managementFunctions = map[string]*TableFunction{"dm_exec_sql_text": &sqlText, "fn_listextendedproperty": &listExtendedProperty}
+	plainTableFunctions = map[string]*TableFunction{
+		"fn_listextendedproperty": &listExtendedProperty, "string_split": &stringSplit, "generate_series": &generateSeries,
+	}
+)
 
 var stringSplit = TableFunction{
 	Params:  []Param{{Name: "@string", Type: typeNVarMax}, {Name: "@separator", Type: sqltypes.NVarCharOf(1)}},

@@ -95,8 +95,13 @@ func connectionRows(x *Exec, _ *Database, out *rowFiller) error {
 		if c.ClientAddress != "" {
 			address, port = c.ClientAddress, c.ClientPort
 		}
+		handle := value{}
+		if p := s.recentPlan.Load(); p != nil {
+			handle = sqltypes.BytesOf(p.sqlHandle())
+		}
 		if err := out.add(fields{
-			"session_id": integer(int64(s.spid)), "most_recent_session_id": integer(int64(s.spid)), "connect_time": since,
+			"most_recent_sql_handle": handle,
+			"session_id":             integer(int64(s.spid)), "most_recent_session_id": integer(int64(s.spid)), "connect_time": since,
 			"protocol_version": integer(int64(c.Protocol)), "encrypt_option": text(encrypted), "num_reads": integer(1), "num_writes": integer(1), "last_read": since,
 			"last_write": since, "net_packet_size": integer(int64(c.PacketSize)), "client_net_address": text(address), "client_tcp_port": integer(int64(port)),
 			"local_net_address": text("127.0.0.1"), "local_tcp_port": integer(1433), "connection_id": guidFor("connection " + itoa(int64(s.spid))),

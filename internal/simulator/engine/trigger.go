@@ -158,6 +158,7 @@ func (x *Exec) fire(t *trigger, set *changeSet) error {
 	s := x.s
 	y := x.child()
 	y.db, y.proc = set.w.db, t.module.Name
+	y.enter(planTrigger, t.parsed.body, "", t.module.ID)
 	y.firing = &firing{trigger: t, table: set.w.table, inserted: presentColumns(set.w.table, set.inserted), deleted: presentColumns(set.w.table, set.deleted), assigned: set.assigned}
 	tx := s.current()
 	auto := tx.count == 0
