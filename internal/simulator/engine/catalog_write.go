@@ -120,7 +120,11 @@ func (x *Exec) UpdateOptions(db *Database, change func(*DatabaseOptions)) error 
 	return x.putDocument(db, metaOptions, &o, func(c *Catalog) {
 		merged := *c.options
 		change(&merged)
+		moved := merged.Collation != c.options.Collation
 		c.options = &merged
+		if moved {
+			c.rename()
+		}
 	})
 }
 

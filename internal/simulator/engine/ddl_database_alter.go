@@ -64,7 +64,31 @@ func (x *Exec) alterCollation(db *Database, name string) error {
 	if err := x.needLock(db); err != nil {
 		return err
 	}
+	refused := raise(5072, "ALTER DATABASE failed. The default collation of database '%s' cannot be set to %s.", db.Name(), c.Name)
+	if bound := x.catalog(db).boundToCollation(); bound != "" {
+		return x.failedAs(raise(5075, "The %s is dependent on database collation. The database collation cannot be changed if a schema-bound object depends on it. Remove the dependencies on the database collation and then retry the operation.", bound), refused)
+	}
+	if x.catalog(db).duplicates(nameRules{c}) {
+		return refused
+	}
 	return x.saveOptions(db, func(o *DatabaseOptions) { o.Collation = c.Name })
+}
+
+// boundToCollation names a CHECK constraint or computed column, whose expressions
+// were compiled with the database's collation; empty when there is none.
+// Source: MS docs, "Set or change the database collation".
+func (c *Catalog) boundToCollation() string {
+	for _, t := range c.tables {
+		for _, check := range t.Checks {
+			return fmt.Sprintf("object '%s'", check.Name)
+		}
+		for _, column := range t.Columns {
+			if column.Computed != "" {
+				return fmt.Sprintf("column '%s.%s'", t.Name, column.Name)
+			}
+		}
+	}
+	return ""
 }
 
 func (x *Exec) renameDatabase(db *Database, name string) error {

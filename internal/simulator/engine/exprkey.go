@@ -7,9 +7,10 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
 )
 
-// exprKey prints an expression so that two spellings which GROUP BY takes for
-// the same expression print alike: case of names and qualifiers apart.
-func exprKey(e tsql.Expr) string {
+// exprKey prints an expression of the block so that two spellings which GROUP BY
+// takes for the same expression print alike: a column is the same however it is
+// qualified, and in what case if the database's collation does not tell cases apart.
+func (b *block) exprKey(e tsql.Expr) string {
 	switch e := e.(type) {
 	case nil:
 		return ""
@@ -20,42 +21,46 @@ func exprKey(e tsql.Expr) string {
 	case *tsql.GlobalVariable:
 		return fold(e.Name)
 	case *tsql.ColumnRef:
-		return "[" + fold(e.Base()) + "]"
+		use, err := b.resolve(e.Name)
+		if err != nil {
+			return fmt.Sprintf("%p", e)
+		}
+		return b.columnKey(use)
 	case *tsql.Unary:
-		return e.Op + "(" + exprKey(e.X) + ")"
+		return e.Op + "(" + b.exprKey(e.X) + ")"
 	case *tsql.Binary:
-		return "(" + exprKey(e.L) + e.Op + exprKey(e.R) + ")"
+		return "(" + b.exprKey(e.L) + e.Op + b.exprKey(e.R) + ")"
 	case *tsql.Cast:
-		return fmt.Sprintf("cast(%s as %s%v)", exprKey(e.X), fold(e.Type.String()), e.Type.Args)
+		return fmt.Sprintf("cast(%s as %s%v)", b.exprKey(e.X), fold(e.Type.String()), e.Type.Args)
 	case *tsql.Convert:
-		return fmt.Sprintf("convert(%s%v,%s,%s)", fold(e.Type.String()), e.Type.Args, exprKey(e.X), exprKey(e.Style))
+		return fmt.Sprintf("convert(%s%v,%s,%s)", fold(e.Type.String()), e.Type.Args, b.exprKey(e.X), b.exprKey(e.Style))
 	case *tsql.Collate:
-		return exprKey(e.X) + " collate " + fold(e.Collation)
+		return b.exprKey(e.X) + " collate " + fold(e.Collation)
 	case *tsql.FuncCall:
 		if e.Over != nil {
 			return fmt.Sprintf("%p", e)
 		}
 		parts := make([]string, len(e.Args))
 		for i, a := range e.Args {
-			parts[i] = exprKey(a)
+			parts[i] = b.exprKey(a)
 		}
 		return fmt.Sprintf("%s(%v%v%s)", fold(e.Name.String()), e.Star, e.Distinct, strings.Join(parts, ","))
 	case *tsql.Case:
-		s := "case " + exprKey(e.Operand)
+		s := "case " + b.exprKey(e.Operand)
 		for _, w := range e.Whens {
-			s += " when " + exprKey(w.When) + " then " + exprKey(w.Then)
+			s += " when " + b.exprKey(w.When) + " then " + b.exprKey(w.Then)
 		}
-		return s + " else " + exprKey(e.Else)
+		return s + " else " + b.exprKey(e.Else)
 	case *tsql.IsNull:
-		return fmt.Sprintf("(%s is null %v)", exprKey(e.X), e.Not)
+		return fmt.Sprintf("(%s is null %v)", b.exprKey(e.X), e.Not)
 	case *tsql.Between:
-		return fmt.Sprintf("(%s between %s and %s %v)", exprKey(e.X), exprKey(e.Low), exprKey(e.High), e.Not)
+		return fmt.Sprintf("(%s between %s and %s %v)", b.exprKey(e.X), b.exprKey(e.Low), b.exprKey(e.High), e.Not)
 	default:
 		return fmt.Sprintf("%p", e)
 	}
 }
 
-// columnKey is the key of a resolved column of the block itself.
+// columnKey is the key of a resolved column.
 func (b *block) columnKey(u *columnUse) string {
-	return fmt.Sprintf("#%d.%d", u.source, u.ordinal)
+	return fmt.Sprintf("#%d.%d.%d", u.level, u.source, u.ordinal)
 }

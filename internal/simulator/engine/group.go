@@ -18,10 +18,8 @@ func (c *compiler) groupKeys(g *tsql.GroupBy, b *block, p *selectPlan) error {
 		if err != nil {
 			return err
 		}
-		key := exprKey(item)
-		if _, plain := item.(*tsql.ColumnRef); plain && e.column != nil && e.column.level == 0 {
-			key = b.columnKey(e.column)
-		} else if plain {
+		key := b.exprKey(item)
+		if _, plain := item.(*tsql.ColumnRef); plain && (e.column == nil || e.column.level > 0) {
 			key = "" // an outer column is a constant here
 		}
 		at, known := b.groupKeys[key]
@@ -75,7 +73,9 @@ func (b *block) groupedOutside(use *columnUse) error {
 	if !outer.grouped || outer.phase != phaseSelect || outer.inGroupKey > 0 {
 		return nil
 	}
-	if _, ok := outer.groupKeys[outer.columnKey(use)]; ok {
+	own := *use
+	own.level = 0
+	if _, ok := outer.groupKeys[outer.columnKey(&own)]; ok {
 		return nil
 	}
 	return raise(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", outer.sources[use.source].alias, use.desc.name)
@@ -91,15 +91,12 @@ func (c *compiler) groupingCall(name string, f *tsql.FuncCall, b *block) (*expr,
 	for i, a := range f.Args {
 		at, ok := 0, false
 		if b != nil && b.grouped {
-			key := exprKey(a)
 			if ref, plain := a.(*tsql.ColumnRef); plain {
-				use, err := b.resolve(ref.Name)
-				if err != nil {
+				if _, err := b.resolve(ref.Name); err != nil {
 					return nil, err
 				}
-				key = b.columnKey(use)
 			}
-			at, ok = b.groupKeys[key]
+			at, ok = b.groupKeys[b.exprKey(a)]
 		}
 		if !ok {
 			return nil, raise(8161, "Argument %d of the %s function does not match any of the expressions in the GROUP BY clause.", i+1, name)

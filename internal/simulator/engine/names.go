@@ -50,3 +50,77 @@ func (c *Catalog) schemaKey(name string) string {
 	}
 	return c.nameRules().key(name)
 }
+
+// rename finds the place of every name anew, after a change of the collation by
+// which they are compared.
+func (c *Catalog) rename() {
+	schemas, types := c.schemas, c.types
+	c.schemas, c.types = map[string]*Schema{}, map[string]*UserType{}
+	for _, s := range schemas {
+		c.schemas[c.schemaKey(s.Name)] = s
+	}
+	for _, t := range types {
+		c.types[c.objectKey(t.SchemaID, t.Name)] = t
+	}
+	c.names = map[string]int64{}
+	for id, t := range c.tables {
+		d := t.clone()
+		d.names = c.nameRules()
+		c.tables[id] = d
+		c.names[c.objectKey(d.SchemaID, d.Name)] = id
+		d.constraints(func(id int64, name string) { c.names[c.objectKey(d.SchemaID, name)] = id })
+	}
+	for id, m := range c.modules {
+		c.names[c.objectKey(m.SchemaID, m.Name)] = id
+	}
+	for id, s := range c.synonyms {
+		c.names[c.objectKey(s.SchemaID, s.Name)] = id
+	}
+	for id, s := range c.sequences {
+		c.names[c.objectKey(s.SchemaID, s.Name)] = id
+	}
+	for id, p := range c.policies {
+		c.names[c.objectKey(p.SchemaID, p.Name)] = id
+	}
+}
+
+// duplicates reports whether two names that share a space would be one.
+func (c *Catalog) duplicates(rules nameRules) bool {
+	seen := map[string]bool{}
+	twice := false
+	note := func(space, name string) {
+		key := space + rules.key(name)
+		twice = twice || seen[key]
+		seen[key] = true
+	}
+	object := func(schema int32, name string) { note("object/"+itoa(int64(schema))+"/", name) }
+	for _, s := range c.schemas {
+		note("schema/", s.Name)
+	}
+	for _, t := range c.types {
+		note("type/"+itoa(int64(t.SchemaID))+"/", t.Name)
+	}
+	for _, t := range c.tables {
+		object(t.SchemaID, t.Name)
+		t.constraints(func(_ int64, name string) { object(t.SchemaID, name) })
+		for _, column := range t.Columns {
+			note("column/"+itoa(t.ID)+"/", column.Name)
+		}
+		for _, index := range t.Indexes {
+			note("index/"+itoa(t.ID)+"/", index.Name)
+		}
+	}
+	for _, m := range c.modules {
+		object(m.SchemaID, m.Name)
+	}
+	for _, s := range c.synonyms {
+		object(s.SchemaID, s.Name)
+	}
+	for _, s := range c.sequences {
+		object(s.SchemaID, s.Name)
+	}
+	for _, p := range c.policies {
+		object(p.SchemaID, p.Name)
+	}
+	return twice
+}
