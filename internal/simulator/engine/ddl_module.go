@@ -117,8 +117,11 @@ func (x *Exec) checkModule(db *Database, schema string, m *Module, stmt tsql.Stm
 		}
 		return err
 	case *tsql.CreateProcedureStmt:
-		_, err := x.paramsOf(st.Params)
-		return err
+		params, err := x.paramsOf(st.Params)
+		if err != nil {
+			return err
+		}
+		return x.bindProcedure(m.Name, params, st.Body)
 	}
 	return nil
 }

@@ -10,24 +10,12 @@ import (
 
 // runPlanned runs the statements that are compiled, and hands on the others.
 func (x *Exec) runPlanned(stmt tsql.Stmt) error {
+	if compile := x.compilation(stmt); compile != nil {
+		return x.planned(stmt, compile)
+	}
 	switch st := stmt.(type) {
-	case *tsql.SelectStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.selectStmt(st.Query) })
 	case *tsql.InsertStmt:
-		if st.Exec != nil {
-			return x.insertExec(st)
-		}
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.insert(st) })
-	case *tsql.UpdateStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.update(st) })
-	case *tsql.DeleteStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.delete(st) })
-	case *tsql.MergeStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.merge(st) })
-	case *tsql.DeclareStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.declare(st) })
-	case *tsql.SetVariableStmt:
-		return x.planned(st, func(c *compiler) (func(*Exec) error, error) { return c.setVariable(st) })
+		return x.insertExec(st)
 	case *tsql.ExecStmt:
 		return x.execStmt(st)
 	case *tsql.InsertBulkStmt:
@@ -57,6 +45,50 @@ func (x *Exec) runPlanned(stmt tsql.Stmt) error {
 		return x.doneQuietly()
 	}
 	return x.ddl(stmt)
+}
+
+// compilation is how a statement is compiled, nil for those that are not: they look
+// names up while they run.
+func (x *Exec) compilation(stmt tsql.Stmt) compilation {
+	switch st := stmt.(type) {
+	case *tsql.SelectStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.selectStmt(st.Query) }
+	case *tsql.InsertStmt:
+		if st.Exec == nil {
+			return func(c *compiler) (func(*Exec) error, error) { return c.insert(st) }
+		}
+	case *tsql.UpdateStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.update(st) }
+	case *tsql.DeleteStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.delete(st) }
+	case *tsql.MergeStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.merge(st) }
+	case *tsql.DeclareStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.declare(st) }
+	case *tsql.SetVariableStmt:
+		return func(c *compiler) (func(*Exec) error, error) { return c.setVariable(st) }
+	case *tsql.IfStmt:
+		return condition(st.Cond)
+	case *tsql.WhileStmt:
+		return condition(st.Cond)
+	}
+	return nil
+}
+
+// condition compiles what IF and WHILE test; the outcome is in Exec.condition.
+func condition(e tsql.Expr) compilation {
+	return func(c *compiler) (func(x *Exec) error, error) {
+		k, err := c.cond(e, nil)
+		if err != nil {
+			return nil, err
+		}
+		c.masks.shown = c.masks.met // a condition sees the values
+		return func(x *Exec) error {
+			t, err := k.eval(&frame{x: x})
+			x.condition = t
+			return err
+		}, nil
+	}
 }
 
 // doneQuietly ends a statement that has no result. Inside procedures the server
@@ -206,6 +238,10 @@ func (x *Exec) sendQuery(plan *queryPlan, columns []Column) error {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errStop) {
+		if x.tries > 0 && asServerError(err) != nil {
+			// The result that has begun ends, though TRY keeps its error from the client.
+			return errors.Join(err, x.done(CommandSelect, count))
+		}
 		return err
 	}
 	if fault.Do != nil && count == fault.AfterRows {

@@ -31,6 +31,8 @@ type Exec struct {
 	// tries counts the TRY blocks around, callers' included: an error is thrown to
 	// them instead of sent.
 	tries int
+	// outerTries are those of the callers alone.
+	outerTries int
 	// caught are the errors of the CATCH blocks around.
 	caught []*sqltypes.Error
 	// system lifts permission checks and the protection of system objects.
@@ -124,9 +126,15 @@ func (x *Exec) collation() *sqltypes.Collation { return x.db.collation() }
 func (x *Exec) child() *Exec {
 	return &Exec{
 		s: x.s, in: x.in, ctx: x.ctx, sink: x.sink, db: x.db, scope: newVariables(), inProc: true,
-		tries: x.tries, caught: x.caught, system: x.system, shipping: x.shipping, function: x.function, proc: x.proc,
+		tries: x.tries, outerTries: x.tries, caught: x.caught, system: x.system, shipping: x.shipping, function: x.function, proc: x.proc,
 		statementState: statementState{},
 	}
+}
+
+// throwAll makes the scope throw every error to its caller, which is Go code.
+func (x *Exec) throwAll() {
+	x.tries++
+	x.outerTries++
 }
 
 // maxNesting is the deepest nesting of procedures (error 217).

@@ -98,7 +98,7 @@ func (x *Exec) internal(sql string, args []Arg) (*captureSink, error) {
 	captured := &captureSink{next: x.sink}
 	y := x.child()
 	y.sink, y.system = captured, true
-	y.tries++
+	y.throwAll()
 	scope := newVariables()
 	var vals []value
 	for _, a := range args {

@@ -37,7 +37,7 @@ func (x *Exec) execStmt(st *tsql.ExecStmt) error {
 	}
 	info := statementPlan{kind: "exec", objects: []string{procedureObject(name)}, text: x.textOf(st)}
 	var status int32
-	err = x.statement(info, func() error {
+	err = x.below(info, name.Base(), func() error {
 		var err error
 		status, err = x.callProcedure(name, args)
 		return err
@@ -115,7 +115,8 @@ func (x *Exec) callArgs(st *tsql.ExecStmt) ([]callArg, error) {
 	return args, nil
 }
 
-// execStrings is EXEC ('...'): a batch of its own in the same session.
+// execStrings is EXEC ('...'): a batch of its own in the same session. Its + only
+// joins texts, and variables of other types are converted (MS docs: EXECUTE).
 func (x *Exec) execStrings(st *tsql.ExecStmt) error {
 	var text strings.Builder
 	c := &compiler{x: x}
@@ -128,12 +129,29 @@ func (x *Exec) execStrings(st *tsql.ExecStmt) error {
 		if err != nil {
 			return err
 		}
+		if v, err = sqltypes.Implicit(v, k.typ, sqltypes.NVarCharOf(sqltypes.Max)); err != nil {
+			return err
+		}
 		text.WriteString(v.Str())
 	}
 	info := statementPlan{kind: "exec", text: x.textOf(st)}
-	return x.statement(info, func() error {
+	return x.below(info, "", func() error {
 		return x.nested(func() error { return x.runText(text.String(), nil, nil, nil, nil, nil) })
 	})
+}
+
+// below runs a called procedure or string as a statement of the caller, which goes
+// on when the scope below has ended for a statement that could not be compiled.
+func (x *Exec) below(info statementPlan, procedure string, call func() error) error {
+	before := x.s.tranCount()
+	err := x.statement(info, call)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errScopeEnded):
+		return x.checkTranCount(before, procedure)
+	}
+	return &belowError{err}
 }
 
 // runText runs a batch in a nested scope: its USE and SET statements end with it.
@@ -406,7 +424,7 @@ func (x *Exec) callModule(db *Database, m *Module, args []callArg) (int32, error
 func (x *Exec) callScalar(db *Database, m *Module, p *parsedModule, args []value, ret sqltypes.Type) (value, error) {
 	y := x.child()
 	y.db, y.proc, y.function, y.returnType = db, m.Name, true, ret
-	y.tries++
+	y.throwAll()
 	err := y.runFunction(p, args)
 	return y.returnValue, err
 }
@@ -443,7 +461,7 @@ func (x *Exec) callTableFunction(db *Database, m *Module, p *parsedModule, args 
 	}
 	y := x.child()
 	y.db, y.proc, y.function = db, m.Name, true
-	y.tries++
+	y.throwAll()
 	y.onTable = func(t *Table) error {
 		txn, err := y.reader(y.in.tempdb, t)
 		if err != nil {

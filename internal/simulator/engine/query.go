@@ -147,14 +147,14 @@ func (c *compiler) recursive(rec *recursion, anchor, step *queryPlan) *queryPlan
 	return &queryPlan{
 		columns: anchor.columns, outerUses: anchor.outerUses | step.outerUses,
 		run: func(x *Exec, outer *frame, emit func([]value) error) error {
-			if x.recursions == nil {
-				x.recursions = map[*recursion][][]value{}
-			}
 			var current [][]value
 			err := anchor.run(x, outer, func(row []value) error {
 				current = append(current, append([]value(nil), row...))
 				return emit(row)
 			})
+			if x.recursions == nil {
+				x.recursions = map[*recursion][][]value{}
+			}
 			saved := x.recursions[rec]
 			defer func() { x.recursions[rec] = saved }()
 			for depth := 0; err == nil && len(current) > 0; depth++ {

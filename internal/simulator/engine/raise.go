@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
@@ -43,6 +44,9 @@ func (x *Exec) raiserror(st *tsql.RaiserrorStmt) error {
 			return raise(2732, "Error number %d is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000.", e.Number)
 		}
 		return sqltypes.Errorf(18054, 1, 16, "Error %d, severity %d, state %d was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.", e.Number, e.Class, e.State)
+	}
+	if e.Class > 18 && (!slices.Contains(st.Options, "LOG") || !x.s.isSysadmin()) {
+		return sqltypes.Errorf(2754, 1, 16, "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.")
 	}
 	if e.Class > 10 {
 		return e

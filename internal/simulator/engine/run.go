@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
@@ -35,6 +36,11 @@ func (x *Exec) runProgram(prog *tsql.Program, scope *variables, params []value) 
 		x.vars = append(x.vars, value{})
 	}
 	defer x.dropTableVariables()
+	if !x.bound(prog) {
+		if err := x.bindAll(prog.Stmts); err != nil {
+			return x.statementError(nil, err)
+		}
+	}
 	_, err := x.runList(prog.Stmts)
 	var g *gotoError
 	if errors.As(err, &g) {
@@ -90,7 +96,7 @@ func (x *Exec) runStmt(stmt tsql.Stmt) (flow, error) {
 // else sent, and then the next statement runs, unless the error ends the batch.
 func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 	se := asServerError(err)
-	if se == nil || errors.Is(err, errAbort) {
+	if se == nil || errors.Is(err, errAbort) || errors.Is(err, errKilled) {
 		return err
 	}
 	var th *thrown
@@ -107,6 +113,12 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 	se = &located
 	s := x.s
 	s.lastError = se.Number
+	if se.Class >= fatalClass {
+		return x.endSession(se)
+	}
+	if isBinding(stmt, err, se) && len(s.firing) == 0 {
+		return x.endScope(se)
+	}
 	abort := endsBatch(se) || s.xactAbort && !isRaiserror(stmt)
 	if x.tries > 0 {
 		if s.tx != nil && s.tx.count > 0 && (s.xactAbort || abortsTransaction(se)) {
@@ -117,7 +129,7 @@ func (x *Exec) statementError(stmt tsql.Stmt, err error) error {
 				return err
 			}
 		}
-		return &thrown{se}
+		return &thrown{e: se}
 	}
 	if s.tx != nil && (s.tx.ended() || abortsTransaction(se) || s.xactAbort && !isRaiserror(stmt)) {
 		if err := x.sink.Message(messageOf(se, x)); err != nil {
@@ -161,8 +173,12 @@ func (x *Exec) noteTermination(stmt tsql.Stmt, e *sqltypes.Error) error {
 	return nil
 }
 
-// thrown carries an error to the nearest CATCH.
-type thrown struct{ e *sqltypes.Error }
+// thrown carries an error to the nearest CATCH, or, from a statement that could not
+// be compiled, to the nearest outside of the scope past.
+type thrown struct {
+	e    *sqltypes.Error
+	past *variables
+}
 
 func (t *thrown) Error() string { return t.e.Error() }
 func (t *thrown) Unwrap() error { return t.e }
@@ -172,21 +188,30 @@ func isRaiserror(stmt tsql.Stmt) bool {
 	return ok
 }
 
-// endsBatch reports errors after which the rest of the batch does not run:
-// failures to compile a statement and the batch-aborting conversions (MS docs:
-// Database Engine error severities; XACT_ABORT).
+// endsBatch reports errors at run time after which the rest of the batch does not
+// run, whatever XACT_ABORT says.
 func endsBatch(e *sqltypes.Error) bool {
-	if e.Class >= 20 || abortsTransaction(e) || e.Number == 3609 {
-		return true
+	return abortsTransaction(e) || e.Number == 3609 || e.Number == 217 || e.Number == 213
+}
+
+// fatalClass is the severity from which on an error ends the connection (MS docs:
+// Database Engine error severities).
+const fatalClass = 20
+
+// endSession sends a fatal error, which no TRY catches, and ends the session.
+func (x *Exec) endSession(se *sqltypes.Error) error {
+	if se.Number >= 50000 {
+		m := &Message{Number: 2745, State: 2, Class: 16, Text: fmt.Sprintf(
+			"Process ID %d has raised user error %d, severity %d. SQL Server is terminating this process.", x.s.spid, se.Number, se.Class)}
+		if err := x.Message(m); err != nil {
+			return err
+		}
 	}
-	switch e.Number {
-	case 102, 105, 107, 109, 110, 116, 120, 128, 134, 137, 141, 147, 156, 174, 195, 205, 206, 207, 208, 209, 213, 217, 263, 264,
-		1013, 1087, 4104, 4121, 8120, 8155, 8156, 8158, 8159, 40000:
-		return true
-	case 51000:
-		return false
+	if err := x.report(se, true); err != nil {
+		return err
 	}
-	return false
+	x.s.kill()
+	return context.Cause(x.ctx)
 }
 
 // dispatch runs a statement by its kind.
@@ -258,23 +283,8 @@ func (x *Exec) runWhile(st *tsql.WhileStmt) (flow, error) {
 
 // test evaluates the condition of IF or WHILE as a statement of its own.
 func (x *Exec) test(stmt tsql.Stmt, e tsql.Expr) (bool, error) {
-	result := unknown
-	err := x.planned(stmt, func(c *compiler) (func(x *Exec) error, error) {
-		k, err := c.cond(e, nil)
-		if err != nil {
-			return nil, err
-		}
-		c.masks.shown = c.masks.met // a condition sees the values
-		return func(x *Exec) error {
-			t, err := k.eval(&frame{x: x})
-			x.condition = t
-			return err
-		}, nil
-	})
-	if err == nil {
-		result = x.condition
-	}
-	return result == yes, err
+	err := x.planned(stmt, condition(e))
+	return err == nil && x.condition == yes, err
 }
 
 func (x *Exec) runTry(st *tsql.TryStmt) (flow, error) {
@@ -282,11 +292,8 @@ func (x *Exec) runTry(st *tsql.TryStmt) (flow, error) {
 	f, err := x.runList(st.Try)
 	x.tries--
 	var th *thrown
-	if !errors.As(err, &th) {
+	if !errors.As(err, &th) || th.past == x.scope {
 		return f, err
-	}
-	if th.e.Class >= 20 {
-		return flowNext, th.e
 	}
 	x.caught = append(x.caught, th.e)
 	defer func() { x.caught = x.caught[:len(x.caught)-1] }()

@@ -35,8 +35,10 @@ type Session struct {
 	tableVariables *storage.Txn
 	openTables     int
 	// temp are the session's # tables by folded name.
-	temp       map[string]*Table
-	plans      map[tsql.Stmt]*plan
+	temp  map[string]*Table
+	plans map[tsql.Stmt]*plan
+	// bound are the programs whose statements have been compiled, and where.
+	bound      map[*tsql.Program]*Database
 	handles    map[int32]*prepared
 	nextHandle int32
 	// bulk is the INSERT BULK whose rows the next message must bring.
@@ -146,7 +148,7 @@ func defaultSettings() settings {
 func newSession(in *Instance, db *Database, l *login, from Login) *Session {
 	s := &Session{
 		in: in, login: l, from: from, since: in.Now(), settings: defaultSettings(), rand: new(builtin.Rand),
-		temp: map[string]*Table{}, plans: map[tsql.Stmt]*plan{}, handles: map[int32]*prepared{},
+		temp: map[string]*Table{}, plans: map[tsql.Stmt]*plan{}, bound: map[*tsql.Program]*Database{}, handles: map[int32]*prepared{},
 		cursors: map[string]*cursor{}, killed: make(chan struct{}), owner: storage.NewOwner(),
 	}
 	s.db.Store(db)
@@ -295,7 +297,7 @@ func (s *Session) Reset(ctx context.Context, keepTransaction bool, sink Sink) er
 	s.impersonated = nil
 	s.restored()
 	s.releaseAppLocks()
-	s.plans = map[tsql.Stmt]*plan{}
+	s.plans, s.bound = map[tsql.Stmt]*plan{}, map[*tsql.Program]*Database{}
 	s.handles = map[int32]*prepared{}
 	s.cursors = map[string]*cursor{}
 	s.lastError, s.rowCount, s.identity, s.context = 0, 0, value{}, value{}

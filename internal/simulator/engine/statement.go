@@ -27,6 +27,9 @@ type statementPlan struct {
 	data bool
 }
 
+// compilation compiles one statement.
+type compilation func(c *compiler) (func(x *Exec) error, error)
+
 // dependency is a catalogue version that a plan was made for.
 type dependency struct {
 	db      *Database
@@ -50,27 +53,10 @@ func (p *plan) valid(x *Exec) bool {
 }
 
 // planned runs a statement through its cached plan.
-func (x *Exec) planned(stmt tsql.Stmt, compile func(c *compiler) (func(x *Exec) error, error)) error {
-	p := x.s.plans[stmt]
-	if p == nil || !p.valid(x) {
-		c := &compiler{x: x, maxRecursion: maxRecursion}
-		run, err := compile(c)
-		if err != nil {
-			return err
-		}
-		if err := c.refuseMasked(); err != nil {
-			return err
-		}
-		kind, data := statementKind(stmt)
-		p = &plan{db: x.db, deps: c.deps, login: x.s.effectiveLogin(), run: run, statementPlan: statementPlan{
-			kind: kind, data: data || c.readsTables, objects: c.objects, text: x.textOf(stmt),
-		}}
-		if !c.uncached && !x.system {
-			if len(x.s.plans) >= maxPlans {
-				clear(x.s.plans)
-			}
-			x.s.plans[stmt] = p
-		}
+func (x *Exec) planned(stmt tsql.Stmt, compile compilation) error {
+	p, err := x.planOf(stmt, compile)
+	if err != nil {
+		return err
 	}
 	began := x.in.Now()
 	if err := x.statement(p.statementPlan, func() error { return p.run(x) }); err != nil {
@@ -78,6 +64,32 @@ func (x *Exec) planned(stmt tsql.Stmt, compile func(c *compiler) (func(x *Exec) 
 	}
 	x.noteExecution(stmt, p.kind, began)
 	return nil
+}
+
+// planOf is a statement's cached plan, or a new one.
+func (x *Exec) planOf(stmt tsql.Stmt, compile compilation) (*plan, error) {
+	if p := x.s.plans[stmt]; p != nil && p.valid(x) {
+		return p, nil
+	}
+	c := &compiler{x: x, maxRecursion: maxRecursion}
+	run, err := compile(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.refuseMasked(); err != nil {
+		return nil, err
+	}
+	kind, data := statementKind(stmt)
+	p := &plan{db: x.db, deps: c.deps, login: x.s.effectiveLogin(), run: run, statementPlan: statementPlan{
+		kind: kind, data: data || c.readsTables, objects: c.objects, text: x.textOf(stmt),
+	}}
+	if !c.uncached && !x.system {
+		if len(x.s.plans) >= maxPlans {
+			clear(x.s.plans)
+		}
+		x.s.plans[stmt] = p
+	}
+	return p, nil
 }
 
 func (x *Exec) textOf(stmt tsql.Stmt) string {
