@@ -11,7 +11,7 @@ import (
 var token = regexp.MustCompile(`^(?:\s+|[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)*|\d+(?:\.\d+)?|'(?:[^'\\$]|\\.)*'|"(?:[^"\\$]|\\.)*"|===|!==|==|!=|<=|>=|&&|\|\||[-+*/%<>!()?:])`)
 
 // errScript is the error for what is more than a comparison of fields.
-var errScript = errors.New("the script is not translated; write a mapping")
+var errScript = errors.New("the script is more than a comparison of fields; write a mapping")
 
 // bloblangOf translates the simple half of Groovy and JavaScript: fields,
 // literals, comparisons, and, or, not, and one choice, "a ? b : c". Names maps

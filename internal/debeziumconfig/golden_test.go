@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/assert"
@@ -73,7 +74,12 @@ func same(t *testing.T, file, got string) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "go test ./internal/debeziumconfig -rewrite, and read the diff of %s", file)
+	wantLines, gotLines := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := range max(len(wantLines), len(gotLines)) {
+		if i >= len(wantLines) || i >= len(gotLines) || wantLines[i] != gotLines[i] {
+			t.Fatalf("%s differs from line %d on: go test ./internal/debeziumconfig -rewrite, and read the diff", file, i+1)
+		}
+	}
 }
 
 // lint returns what is wrong with a pipeline, with a number in each variable so
@@ -89,3 +95,6 @@ func lint(t *testing.T, yaml string) (texts []string) {
 	}
 	return texts
 }
+
+// waitLimit bounds waiting for a pipeline to end.
+const waitLimit = 30 * time.Second

@@ -59,6 +59,8 @@ const (
 	Planned Kind = "not in this version"
 	// NotApplicable is a property that has no meaning here.
 	NotApplicable Kind = "not applicable"
+	// Untranslated is a transformation for which a mapping has to be written.
+	Untranslated Kind = "not translated"
 	// Invalid is a value that Debezium would not take either.
 	Invalid Kind = "invalid"
 	// Differs is a property that was carried over to something not quite

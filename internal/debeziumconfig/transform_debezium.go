@@ -127,7 +127,7 @@ func typeOf(from string) string {
 // eventRouter makes events of the rows of an outbox table.
 func eventRouter(s *smt) ([]Step, error) {
 	if s.get("route.topic.regex", "(?<routedByValue>.*)") != "(?<routedByValue>.*)" {
-		return nil, errors.New("route.topic.regex is not translated; write a mapping")
+		return nil, errors.New("route.topic.regex is not the default; write a mapping")
 	}
 	column := func(property, otherwise string) string {
 		return s.value() + ".after." + path(s.get(property, otherwise))
@@ -144,7 +144,7 @@ func eventRouter(s *smt) ([]Step, error) {
 		payload += ".format_json().string()" // as the JSON converter writes a text
 	}
 	if s.schemas.value {
-		return nil, errors.New("not translated with schemas; set value.converter.schemas.enable to false")
+		return nil, errors.New("with schemas the schema would have to change too; set value.converter.schemas.enable to false")
 	}
 	key := column("table.field.event.key", "aggregateid")
 	switch {
@@ -176,7 +176,7 @@ func eventRouter(s *smt) ([]Step, error) {
 		case "envelope":
 			envelopeFields = append(envelopeFields, fmt.Sprintf("%s: %s", strconv.Quote(name), from))
 		default:
-			return nil, errors.New("table.fields.additional.placement: partitions are not translated")
+			return nil, errors.New("table.fields.additional.placement: want header or envelope")
 		}
 	}
 	if len(envelopeFields) > 0 {

@@ -34,7 +34,7 @@ func byLogicalTableRouter(s *smt) ([]Step, error) {
 		return nil, err
 	}
 	pattern, _ := wholeMatch(s.get("topic.regex", ""))
-	mapping := []string{"meta topic = " + renamed}
+	var mapping []string
 	if s.flag("key.enforce.uniqueness", true) {
 		table := "@topic"
 		if s.get("key.field.regex", "") != "" {
@@ -44,6 +44,8 @@ func byLogicalTableRouter(s *smt) ([]Step, error) {
 		}
 		mapping = append(mapping, s.keyField(s.get("key.field.name", "__dbz__physicalTableIdentifier"), table))
 	}
+	// Last, because what was assigned is what @topic means from then on.
+	mapping = append(mapping, "meta topic = "+renamed)
 	if s.schemas.key || s.schemas.value {
 		s.remark("The names of schemas stay those of the table.")
 	}

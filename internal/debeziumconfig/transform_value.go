@@ -8,7 +8,7 @@ import (
 )
 
 // errKey is the error for transformations of keys whose Bloblang is long.
-var errKey = errors.New("not translated for keys with schemas; set key.converter.schemas.enable to false, or write a mapping")
+var errKey = errors.New("with schemas the schema of the key would have to change too; set key.converter.schemas.enable to false, or write a mapping")
 
 // isKey reports whether the class ends in $Key, and refuses any other end than
 // $Value.
@@ -133,7 +133,7 @@ func insertField(s *smt) ([]Step, error) {
 	case len(mapping) == 0:
 		return nil, errors.New("nothing is inserted")
 	case isKey && len(mapping) > 1:
-		return nil, errors.New("two fields of a key are not translated; write a mapping")
+		return nil, errors.New("two fields of a key; write a mapping")
 	case isKey:
 		return []Step{{Mapping: mapping[0]}}, nil
 	}
@@ -156,7 +156,7 @@ func maskField(s *smt) ([]Step, error) {
 		return nil, err
 	}
 	if isKey {
-		return nil, errors.New("not translated for keys; column_mask_keys masks them at the source")
+		return nil, errors.New("keys are not masked; column_mask_keys masks them at the source")
 	}
 	text, number := `""`, "0"
 	if with := s.get("replacement", ""); with != "" {
@@ -246,7 +246,7 @@ func timestampConverter(s *smt) ([]Step, error) {
 	precision := s.get("unix.precision", "milliseconds")
 	switch {
 	case isKey || field == "" || target != "string" || precision != "milliseconds":
-		return nil, fmt.Errorf("only a field of the value, from milliseconds to string, is translated; time_precision_mode may do it at the source")
+		return nil, fmt.Errorf("only a field of the value can be made a string of milliseconds; time_precision_mode may do more at the source")
 	}
 	layout, err := goLayout(s.get("format", ""))
 	if err != nil {

@@ -44,7 +44,7 @@ type smt struct {
 	// textKeys and textValues are set if the converters write texts without
 	// quotes.
 	textKeys, textValues bool
-	remarks    []string
+	remarks              []string
 }
 
 // translators make steps of transformations, by their class without package
@@ -88,7 +88,7 @@ func (t *translation) transforms() []Transform {
 		s.class, s.target, _ = strings.Cut(values["type"], "$")
 		transform := s.translate(t.predicate(values["predicate"], values["negate"]))
 		if transform.Why != "" {
-			t.note(connect, "transforms."+name, Planned, transform.Class+": "+transform.Why)
+			t.note(connect, "transforms."+name, Untranslated, transform.Why)
 		} else {
 			for _, rest := range rests {
 				if !s.used[rest] {
@@ -98,7 +98,6 @@ func (t *translation) transforms() []Transform {
 		}
 		list = append(list, transform)
 	}
-	t.takePrefix("predicates")
 	t.takePrefix("predicates.")
 	for _, name := range slices.Sorted(maps.Keys(t.left)) {
 		if strings.HasPrefix(name, "transforms.") {
@@ -117,7 +116,7 @@ func (s *smt) translate(predicate string, err error) Transform {
 	if translator, known := translators[s.class]; err == nil && known {
 		steps, err = translator(s)
 	} else if err == nil {
-		err = fmt.Errorf("not translated; write a mapping")
+		err = fmt.Errorf("%s has no counterpart here; write a mapping", s.class)
 	}
 	if err != nil {
 		transform.Why = err.Error()
