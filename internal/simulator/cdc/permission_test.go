@@ -73,3 +73,29 @@ func onlyValue(t *testing.T, session *engine.Session, sql string) sqltypes.Value
 	require.Len(t, a.rows, 1)
 	return a.rows[0][0]
 }
+
+// The views of scans want VIEW DATABASE STATE, that of services VIEW SERVER STATE
+// (MS docs: sys.dm_cdc_log_scan_sessions, sys.dm_cdc_errors, sys.dm_server_services).
+func TestManagementViews_NeedState(t *testing.T) {
+	s := start(t)
+	reader := s.reader()
+	fails := func(want int32, sql string) {
+		t.Helper()
+		a := batch(t, reader, sql)
+		require.NotEmpty(t, a.errors, sql)
+		assert.Equal(t, want, a.errors[0].Number, sql)
+	}
+	sessions, failures := "SELECT * FROM sys.dm_cdc_log_scan_sessions", "SELECT * FROM sys.dm_cdc_errors"
+	services := "SELECT * FROM sys.dm_server_services"
+	fails(262, sessions)
+	fails(262, failures)
+	fails(300, services)
+
+	s.exec("GRANT VIEW DATABASE STATE TO reader")
+	assert.Empty(t, batch(t, reader, sessions).errors)
+	assert.Empty(t, batch(t, reader, failures).errors)
+	fails(300, services)
+
+	s.exec("REVOKE VIEW DATABASE STATE TO reader; GRANT VIEW SERVER STATE TO reader")
+	assert.Empty(t, batch(t, reader, sessions+" "+failures+" "+services).errors)
+}

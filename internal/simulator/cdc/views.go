@@ -44,6 +44,9 @@ func (a *Agent) registerViews() {
 // logScanSessions is sys.dm_cdc_log_scan_sessions: the aggregate row, then the
 // last sessions.
 func (a *Agent) logScanSessions(x *engine.Exec, db *engine.Database, emit func([]sqltypes.Value) error) error {
+	if err := x.NeedDatabaseState(db); err != nil {
+		return err
+	}
 	if !db.Options().CDCEnabled || x.Session().IsSecondary() { // a secondary scans no log
 		return nil
 	}
@@ -89,6 +92,9 @@ func sessionRow(x *engine.Exec, s *logSession, phase string) []sqltypes.Value {
 
 // scanErrors is sys.dm_cdc_errors.
 func (a *Agent) scanErrors(x *engine.Exec, db *engine.Database, emit func([]sqltypes.Value) error) error {
+	if err := x.NeedDatabaseState(db); err != nil {
+		return err
+	}
 	if !db.Options().CDCEnabled {
 		return nil
 	}
@@ -112,7 +118,10 @@ func (a *Agent) scanErrors(x *engine.Exec, db *engine.Database, emit func([]sqlt
 }
 
 // services is sys.dm_server_services: the server and its agent.
-func (a *Agent) services(_ *engine.Exec, _ *engine.Database, emit func([]sqltypes.Value) error) error {
+func (a *Agent) services(x *engine.Exec, _ *engine.Database, emit func([]sqltypes.Value) error) error {
+	if err := x.NeedServerState(); err != nil {
+		return err
+	}
 	service := func(name string, running bool) []sqltypes.Value {
 		status, text := int64(1), "Stopped"
 		if running {

@@ -211,7 +211,7 @@ type Principal struct {
 // Permission is one row of sys.database_permissions.
 type Permission struct {
 	Grantee int32
-	// Class is 0 for the database, 1 for an object, 3 for a schema.
+	// Class is 0 for the database, 1 for an object, 3 for a schema, 4 for a user.
 	Class int
 	Major int64
 	// Column is a column_id, 0 for the whole object.
@@ -220,6 +220,10 @@ type Permission struct {
 	// State is G (grant), W (with grant option) or D (deny).
 	State string
 }
+
+// classPrincipal is the class of permissions on a user (MS docs:
+// sys.database_permissions).
+const classPrincipal = 4
 
 func (p Permission) key() string {
 	return strings.Join([]string{itoa(int64(p.Class)), itoa(p.Major), itoa(int64(p.Column)), itoa(int64(p.Grantee)), p.Name}, "/")

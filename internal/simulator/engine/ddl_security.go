@@ -225,6 +225,14 @@ func (x *Exec) permissionStmt(st *tsql.PermissionStmt) error {
 			}
 		}
 		base.Class, base.Major, table = 1, id, c.tables[id]
+	case st.Class == "USER":
+		u := c.principal(st.On.Base())
+		if u == nil {
+			return raise(15151, "Cannot find the user '%s', because it does not exist or you do not have permission.", st.On.Base())
+		}
+		base.Class, base.Major = classPrincipal, int64(u.ID)
+	case st.Class == "LOGIN":
+		return unsupported(st.Verb + " on a login")
 	default:
 		return nil // other classes have nothing that could be denied here
 	}
@@ -291,7 +299,7 @@ func (x *Exec) setPermission(db *Database, st *tsql.PermissionStmt, base Permiss
 
 func isServerPermission(st *tsql.PermissionStmt) bool {
 	for _, p := range st.Permissions {
-		if strings.Contains(p.Name, "SERVER") || strings.HasPrefix(p.Name, "VIEW ANY") || strings.HasPrefix(p.Name, "ALTER ANY DATABASE") || strings.HasPrefix(p.Name, "ALTER ANY LOGIN") || p.Name == "CREATE ANY DATABASE" || p.Name == "CONNECT SQL" || p.Name == "ALTER ANY CONNECTION" {
+		if strings.Contains(p.Name, "SERVER") || strings.HasPrefix(p.Name, "VIEW ANY") || strings.HasPrefix(p.Name, "ALTER ANY DATABASE") || strings.HasPrefix(p.Name, "ALTER ANY LOGIN") || p.Name == "IMPERSONATE ANY LOGIN" || p.Name == "CREATE ANY DATABASE" || p.Name == "CONNECT SQL" || p.Name == "ALTER ANY CONNECTION" {
 			return st.On.IsZero()
 		}
 	}

@@ -178,3 +178,20 @@ func (x *Exec) HasServerPermission(name string) bool {
 	}
 	return false
 }
+
+// NeedServerState is error 300 without VIEW SERVER STATE.
+func (x *Exec) NeedServerState() error {
+	if x.HasServerPermission("VIEW SERVER STATE") {
+		return nil
+	}
+	return sqltypes.Errorf(300, 1, 14, "VIEW SERVER STATE permission was denied on object 'server', database 'master'.")
+}
+
+// NeedDatabaseState is error 262 without VIEW DATABASE STATE, which VIEW SERVER
+// STATE implies (MS docs: Permissions hierarchy).
+func (x *Exec) NeedDatabaseState(db *Database) error {
+	if x.HasServerPermission("VIEW SERVER STATE") || x.allowed(db, Object{}, "VIEW DATABASE STATE", 0) {
+		return nil
+	}
+	return sqltypes.Errorf(262, 1, 14, "VIEW DATABASE STATE permission denied in database '%s'.", db.Name())
+}

@@ -342,11 +342,20 @@ func (s *Session) exec(ctx context.Context, sink Sink) *Exec {
 // isSysadmin reports a member of the server role sysadmin.
 func (s *Session) isSysadmin() bool { return s.effectiveLogin().Sysadmin }
 
+// effectiveLogin is the login whose rights count, as it is now: what it was
+// granted since the session began counts at once (MS docs: GRANT Server Permissions).
 func (s *Session) effectiveLogin() *login {
+	l := s.login
 	if n := len(s.impersonated); n > 0 {
-		return s.impersonated[n-1]
+		l = s.impersonated[n-1]
 	}
-	return s.login
+	if l.userOnly != "" {
+		return l
+	}
+	if now := s.in.login(l.Name); now != nil && now.ID == l.ID {
+		return now
+	}
+	return l
 }
 
 // RowsRead is the number of rows that the last statement read from tables and

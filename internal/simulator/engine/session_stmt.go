@@ -273,34 +273,3 @@ func (x *Exec) use(name string) error {
 	}
 	return x.Message(&Message{Number: 5701, State: 1, Class: 0, Text: "Changed database context to '" + db.Name() + "'."})
 }
-
-func (x *Exec) executeAs(st *tsql.ExecuteAsStmt) error {
-	if st.Kind == "CALLER" {
-		return nil
-	}
-	v, _, err := x.evaluate(st.Name)
-	if err != nil {
-		return err
-	}
-	name := v.Str()
-	if st.Kind == "USER" {
-		u := x.catalog(x.db).principal(name)
-		if u == nil || u.Type != "S" {
-			return raise(15517, "Cannot execute as the database principal because the principal \"%s\" does not exist, this type of principal cannot be impersonated, or you do not have permission.", name)
-		}
-		if u.Login != "" {
-			name = u.Login
-		} else {
-			x.s.impersonated = append(x.s.impersonated, &login{Name: name, userOnly: u.Name})
-			return nil
-		}
-	}
-	x.in.mu.Lock()
-	l := x.in.logins[fold(name)]
-	x.in.mu.Unlock()
-	if l == nil {
-		return raise(15406, "Cannot execute as the server principal because the principal \"%s\" does not exist, this type of principal cannot be impersonated, or you do not have permission.", name)
-	}
-	x.s.impersonated = append(x.s.impersonated, l)
-	return nil
-}

@@ -94,7 +94,7 @@ func permissionRows(x *Exec, db *Database, out *rowFiller) error {
 	})
 	for _, p := range list {
 		if err := out.add(fields{
-			"class": integer(int64(p.Class)), "class_desc": text(map[int]string{0: "DATABASE", 1: "OBJECT_OR_COLUMN", 3: "SCHEMA"}[p.Class]),
+			"class": integer(int64(p.Class)), "class_desc": text(map[int]string{0: "DATABASE", 1: "OBJECT_OR_COLUMN", 3: "SCHEMA", classPrincipal: "DATABASE_PRINCIPAL"}[p.Class]),
 			"major_id": integer(p.Major), "minor_id": integer(int64(p.Column)), "grantee_principal_id": integer(int64(p.Grantee)),
 			"grantor_principal_id": integer(1), "type": permissionCode(p.Name), "permission_name": text(p.Name), "state": text(p.State),
 			"state_desc": text(map[string]string{"G": "GRANT", "W": "GRANT_WITH_GRANT_OPTION", "D": "DENY"}[p.State]),
