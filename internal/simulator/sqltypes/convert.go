@@ -68,7 +68,7 @@ func convert(v Value, from, to Type, style int) (Value, error) {
 	case SQLVariant:
 		return VariantOf(v, from), nil
 	case XML:
-		return toXML(v, from)
+		return toXML(v, from, style)
 	case HierarchyID:
 		return toHierarchyID(v)
 	default:

@@ -75,6 +75,9 @@ func textToBytes(v Value, from, to Type, style int) (string, error) {
 	case 2:
 		digits = strings.TrimRight(digits, " ")
 	case DefaultStyle:
+		if from.ID == XML {
+			return string(AppendUTF16([]byte("\xFF\xFE"), escapeSupplementary(v.s))), nil
+		}
 		if from.ID.IsNational() {
 			return string(AppendUTF16(nil, v.s)), nil
 		}

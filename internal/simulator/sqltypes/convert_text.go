@@ -12,6 +12,9 @@ import (
 func toText(v Value, from, to Type, style int) (Value, error) {
 	switch v.kind {
 	case KindText:
+		if from.ID == XML && to.ID != XML {
+			return xmlToText(v.s, to)
+		}
 		return StringOf(fitText(v.s, to)), nil
 	case KindBytes:
 		return bytesToText(v, from, to, style)
