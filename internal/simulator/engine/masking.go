@@ -203,7 +203,7 @@ func maskDefault(t sqltypes.Type) (maskFunc, error) {
 			shown = shown[:t.Length]
 		}
 		return func(value) value { return text(shown) }, nil
-	case isBinary(t.ID):
+	case t.ID.IsBinary():
 		return func(value) value { return sqltypes.BytesOf([]byte{0}) }, nil
 	}
 	switch t.ID {
@@ -228,10 +228,6 @@ func maskDefault(t sqltypes.Type) (maskFunc, error) {
 	return func(value) value { return v }, nil
 }
 
-func isBinary(id sqltypes.ID) bool {
-	return id == sqltypes.Binary || id == sqltypes.VarBinary || id == sqltypes.Image
-}
-
 // maskRandom draws a whole number between two bounds.
 func maskRandom(t sqltypes.Type, args []string, misfit error) (maskFunc, error) {
 	low, err1 := strconv.ParseFloat(args[0], 64)
@@ -244,7 +240,7 @@ func maskRandom(t sqltypes.Type, args []string, misfit error) (maskFunc, error) 
 		return sqltypes.Convert(integer(n), typeBigInt, t, 0)
 	}
 	first, err := draw()
-	if err != nil || t.ID.IsText() || isBinary(t.ID) {
+	if err != nil || t.ID.IsText() || t.ID.IsBinary() {
 		return nil, misfit
 	}
 	return func(value) value {

@@ -57,6 +57,8 @@ func (in *Instance) registerSystemObjects() {
 	in.registerPropertyProcedures()
 	in.registerODBCProcedures()
 	in.registerHelpProcedures()
+	in.registerDescribeProcedures()
+	in.registerTypeProcedures()
 }
 
 // rename is sp_rename of tables, columns, indexes, constraints and modules.

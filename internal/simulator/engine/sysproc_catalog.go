@@ -41,6 +41,9 @@ func (in *Instance) registerCatalogProcedures() {
 	}
 	columns.Run = func(x *Exec, a []value) (int32, error) { return spColumns(x, a, true) }
 	in.RegisterProcedure("sys", "sp_columns_100", columns)
+	if in.AtLeast(Release2025) {
+		in.RegisterProcedure("sys", "sp_columns_170", columns)
+	}
 	columns.Run = func(x *Exec, a []value) (int32, error) {
 		a[4], a[5] = integer(0), integer(2)
 		return spColumns(x, a, false)

@@ -41,12 +41,14 @@ func (in *Instance) registerODBCProcedures() {
 			pattern("@procedure_name"), pattern("@procedure_owner"), nullParam(sysname("@procedure_qualifier")), pattern("@column_name"), version,
 			optional(Param{Name: "@fUsePattern", Type: typeBit}, integer(1)),
 		},
-		Run: spSprocColumns,
 	}
 	in.RegisterProcedure("sys", "sp_special_columns", special)
 	in.RegisterProcedure("sys", "sp_special_columns_100", special)
 	in.RegisterProcedure("sys", "sp_stored_procedures", routines)
+	arguments.Run = func(x *Exec, a []value) (int32, error) { return spSprocColumns(x, a, false) }
 	in.RegisterProcedure("sys", "sp_sproc_columns", arguments)
+	arguments.Run = func(x *Exec, a []value) (int32, error) { return spSprocColumns(x, a, true) }
+	in.RegisterProcedure("sys", "sp_sproc_columns_100", arguments)
 	in.RegisterProcedure("sys", "sp_databases", Procedure{Run: spDatabases})
 	in.RegisterProcedure("sys", "sp_server_info", Procedure{Params: []Param{nullParam(Param{Name: "@attribute_id", Type: typeInt})}, Run: spServerInfo})
 }
@@ -201,7 +203,9 @@ func spStoredProcedures(x *Exec, a []value) (int32, error) {
 	}, rows)
 }
 
-func spSprocColumns(x *Exec, a []value) (int32, error) {
+// spSprocColumns is sp_sproc_columns; the _100 form names CLR types, XML schema
+// collections and table types besides, which are none here.
+func spSprocColumns(x *Exec, a []value, extended bool) (int32, error) {
 	if err := inCurrent(x, a[2]); err != nil {
 		return 1, err
 	}
@@ -225,27 +229,43 @@ func spSprocColumns(x *Exec, a []value) (int32, error) {
 			}
 			d := describeODBC(p.typ)
 			nullable := p.id != 0
-			rows = append(rows, []value{
+			row := []value{
 				text(x.db.Name()), text(schema), text(shown), text(name), integer(kind), integer(d.dataType), text(p.typ.Name()), integer(d.precision), integer(d.length),
 				d.scale, d.radix, boolean(nullable),
 				{},
 				{},
-				integer(d.sqlType), d.sub, d.octets, integer(p.id), yesNo(nullable), integer(d.ssType),
-			})
+				integer(d.sqlType), d.sub, d.octets, integer(p.id), yesNo(nullable),
+			}
+			if extended {
+				row = append(row, make([]value, len(sprocTypeColumns))...)
+			}
+			rows = append(rows, append(row, integer(d.ssType)))
 		}
 		return nil
 	})
 	if err != nil {
 		return 1, err
 	}
-	return 0, x.SendRows([]Column{
+	cols := []Column{
 		col("PROCEDURE_QUALIFIER", vName), col("PROCEDURE_OWNER", vName),
 		{Name: "PROCEDURE_NAME", Type: catalogText(sqltypes.NVarCharOf(134))},
 		col("COLUMN_NAME", vName),
 		col("COLUMN_TYPE", typeSmallInt), col("DATA_TYPE", typeSmallInt), col("TYPE_NAME", vName), col("PRECISION", typeInt), col("LENGTH", typeInt), col("SCALE", typeSmallInt),
 		col("RADIX", typeSmallInt), col("NULLABLE", typeSmallInt), col("REMARKS", vVarchar254), col("COLUMN_DEF", typeText), col("SQL_DATA_TYPE", typeSmallInt),
-		col("SQL_DATETIME_SUB", typeSmallInt), col("CHAR_OCTET_LENGTH", typeInt), col("ORDINAL_POSITION", typeInt), col("IS_NULLABLE", vVarchar254), col("SS_DATA_TYPE", typeTinyInt),
-	}, rows)
+		col("SQL_DATETIME_SUB", typeSmallInt), col("CHAR_OCTET_LENGTH", typeInt), col("ORDINAL_POSITION", typeInt), col("IS_NULLABLE", vVarchar254),
+	}
+	if extended {
+		for _, name := range sprocTypeColumns {
+			cols = append(cols, col(name, vName))
+		}
+	}
+	return 0, x.SendRows(append(cols, col("SS_DATA_TYPE", typeTinyInt)), rows)
+}
+
+// sprocTypeColumns are those that sp_sproc_columns_100 has besides.
+var sprocTypeColumns = []string{
+	"SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME", "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME",
+	"SS_XML_SCHEMACOLLECTION_NAME", "SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME",
 }
 
 // databaseKB is the size of the two files of a database.
