@@ -1,6 +1,7 @@
 package debeziumconfig_test
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	_ "github.com/redpanda-data/benthos/v4/public/components/io"
 	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/debeziumconfig"
 )
 
@@ -98,3 +100,23 @@ func lint(t *testing.T, yaml string) (texts []string) {
 
 // waitLimit bounds waiting for a pipeline to end.
 const waitLimit = 30 * time.Second
+
+// readField returns a text field of the input as Benthos reads it from a
+// pipeline.
+func readField(t *testing.T, pipeline []byte, name string) (text string) {
+	t.Helper()
+	env := service.GlobalEnvironment().Clone()
+	require.NoError(t, env.RegisterBatchInput(input.Name, input.Spec(), func(parsed *service.ParsedConfig, _ *service.Resources) (service.BatchInput, error) {
+		var err error
+		text, err = parsed.FieldString(name)
+		require.NoError(t, err)
+		return nil, errors.New("this is enough")
+	}))
+	builder := env.NewStreamBuilder()
+	require.NoError(t, builder.SetYAML(string(pipeline)))
+	require.NoError(t, builder.SetLoggerYAML("level: none"))
+	stream, err := builder.Build()
+	require.NoError(t, err)
+	require.ErrorContains(t, stream.Run(t.Context()), "this is enough")
+	return text
+}

@@ -1,0 +1,236 @@
+package debeziumconfig_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/debeziumconfig"
+)
+
+func TestTranslate_Refused(t *testing.T) {
+	const class, prefix = "connector.class", "topic.prefix"
+	tests := []struct {
+		name  string
+		props map[string]string
+		want  []string
+	}{
+		{"nothing", nil, []string{"connector.class is missing", "SqlServerConnector"}},
+		{"another connector", map[string]string{class: "io.debezium.connector.mysql.MySqlConnector", prefix: "p"}, []string{"MySqlConnector", "Debezium's MySQL connector"}},
+		{"a sink", map[string]string{class: "io.debezium.connector.jdbc.JdbcSinkConnector"}, []string{"Debezium's JDBC sink connector"}},
+		{"an unknown one", map[string]string{class: "com.example.Mine"}, []string{`"com.example.Mine"`, "not Debezium's SQL Server connector"}},
+		{"no prefix", map[string]string{class: "io.debezium.connector.sqlserver.SqlServerConnector"}, []string{"topic.prefix is missing", "database.server.name"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := debeziumconfig.Translate(tt.props)
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+}
+
+// Values of properties become values of fields.
+func TestTranslate_Values(t *testing.T) {
+	tests := []struct {
+		property, value string
+		field           string
+		want            any // nil: not set
+		note            string
+	}{
+		{"database.port", "1434", "port", 1434, ""},
+		{"database.port", "${env:PORT}", "port", debeziumconfig.Reference("${env:PORT}"), ""},
+		{"database.port", "many", "port", nil, "database.port: invalid: want a whole number"},
+		{"database.password", " x y ", "password", "x y", ""},
+		{"table.include.list", ` dbo\.a , dbo\.b\,c ,, `, "table_include_list", []string{`dbo\.a`, `dbo\.b,c`}, ""},
+		{"table.include.list", "", "table_include_list", nil, ""},
+		{"table.whitelist", "a", "table_include_list", []string{"a"}, ""},
+		{"tombstones.on.delete", "FALSE", "tombstones_on_delete", false, ""},
+		{"tombstones.on.delete", "maybe", "tombstones_on_delete", nil, "tombstones.on.delete: invalid: want true or false"},
+		{"poll.interval.ms", "90000", "poll_interval", "90s", ""},
+		{"poll.interval.ms", "60000", "poll_interval", "1m", ""},
+		{"poll.interval.ms", "1", "poll_interval", "1ms", ""},
+		{"poll.interval.ms", "-1", "poll_interval", nil, "poll.interval.ms: invalid: want a whole number of ms, not negative"},
+		{"poll.interval.ms", "9999999999999999", "poll_interval", nil, "poll.interval.ms: invalid: the number is too large"},
+		{"poll.interval.ms", "${env:MS}", "poll_interval", "${env:MS}ms", ""},
+		{"time.precision.mode", "CONNECT", "time_precision_mode", "connect", ""},
+		{"time.precision.mode", "lunar", "time_precision_mode", nil, `"lunar" is not offered`},
+		{"snapshot.mode", "schema_only", "snapshot_mode", "no_data", ""},
+		{"snapshot.mode", "initial_schema_only", "snapshot_mode", "no_data", ""},
+		{"driver.encrypt", "false", "encrypt", "login", ""},
+		{"database.encrypt", "mandatory", "encrypt", "true", ""},
+		{"driver.encrypt", "perhaps", "encrypt", nil, "driver.encrypt: invalid"},
+		{"driver.trustServerCertificate", "true", "tls", map[string]any{"skip_cert_verify": true}, ""},
+		{"driver.trustServerCertificate", "false", "tls", nil, ""},
+		{"driver.applicationIntent", "readwrite", "application_intent", "ReadWrite", ""},
+		{"driver.hostnameincertificate", "*.x", "driver_options", map[string]any{"hostnameincertificate": "*.x"}, ""},
+		{"driver.authentication", "SqlPassword", "auth", nil, ""},
+		{"driver.integratedSecurity", "true", "auth", nil, "only logins of SQL Server"},
+		{"streaming.fetch.size", "0", "streaming_fetch_size", nil, "0 is no limit"},
+		{"query.fetch.size", "77", "streaming_fetch_size", 77, ""},
+		{"column.mask.with.3.chars", "a.b.c,d.e.f", "column_mask_with_chars", []map[string]any{{"columns": []string{"a.b.c", "d.e.f"}, "length": 3}}, ""},
+		{"column.mask.hash.v2.SHA-256.with.salt.a.b", "x", "column_mask_hash", []map[string]any{{"columns": []string{"x"}, "algorithm": "SHA-256", "salt": "a.b", "version": 2}}, ""},
+		{"column.mask.with.99999999999999999999.chars", "x", "column_mask_with_chars", nil, "too large"},
+		{"sanitize.field.names", "true", "field_name_adjustment_mode", "avro", ""},
+		{"sanitize.field.names", "false", "field_name_adjustment_mode", nil, ""},
+		{"topic.naming.strategy", "io.debezium.schema.SchemaTopicNamingStrategy", "topic_naming", nil, ""},
+		{"topic.naming.strategy", "com.example.Names", "topic_naming", nil, "the pipeline changes topics"},
+		{"heartbeat.interval.ms", "0", "", nil, ""},
+		{"snapshot.locking.mode", "none", "", nil, ""},
+		{"tasks.max", "1", "", nil, ""},
+		{"tasks.max", "3", "", nil, "one input is one task"},
+		{"tabel.include.list", "x", "", nil, "tabel.include.list: unknown"},
+		{"transforms.a.type", "x", "", nil, "the list transforms does not name it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.property+"="+tt.value, func(t *testing.T) {
+			result, err := debeziumconfig.Translate(base(map[string]string{tt.property: tt.value}))
+			require.NoError(t, err)
+			got, set := result.Input()[tt.field]
+			assert.Equal(t, tt.want != nil, set)
+			assert.Equal(t, tt.want, got)
+			warnings := warnings(result)
+			if tt.note == "" {
+				assert.Empty(t, warnings)
+				return
+			}
+			require.Len(t, warnings, 1)
+			assert.Contains(t, warnings[0], tt.note)
+		})
+	}
+}
+
+func warnings(r debeziumconfig.Result) (texts []string) {
+	for _, n := range r.Notes {
+		if n.Warning() {
+			texts = append(texts, n.String())
+		}
+	}
+	return texts
+}
+
+// Defaults that changed since 1.x are written out, and 1.x is told by names
+// that only it has.
+func TestTranslate_Generations(t *testing.T) {
+	old := map[string]string{
+		"connector.class":   "io.debezium.connector.sqlserver.SqlServerConnector",
+		"database.hostname": "h", "database.dbname": "db", "database.server.name": "p",
+	}
+	result, err := debeziumconfig.Translate(old)
+	require.NoError(t, err)
+	assert.Equal(t, debeziumconfig.Debezium1, result.Generation)
+	fields := result.Input()
+	for field, want := range map[string]any{
+		"topic_prefix": "p", "poll_interval": "1s", "topic_naming": "schema_table", "schema_name_adjustment_mode": "avro",
+		"encrypt": "login", "schemas_enable": true, "skipped_operations": []string{"none"},
+	} {
+		assert.Equal(t, want, fields[field], field)
+	}
+
+	for _, generation := range []debeziumconfig.Generation{debeziumconfig.Debezium2, debeziumconfig.Debezium3} {
+		result, err = debeziumconfig.Translate(old, debeziumconfig.As(generation))
+		require.NoError(t, err)
+		assert.Equal(t, generation, result.Generation)
+		for _, field := range []string{"poll_interval", "topic_naming", "schema_name_adjustment_mode", "encrypt"} {
+			assert.NotContains(t, result.Input(), field)
+		}
+	}
+
+	result, err = debeziumconfig.Translate(base(nil))
+	require.NoError(t, err)
+	assert.Equal(t, debeziumconfig.Debezium3, result.Generation)
+	result, err = debeziumconfig.Translate(base(nil), debeziumconfig.As(debeziumconfig.Debezium1))
+	require.NoError(t, err)
+	assert.NotContains(t, result.Input(), "topic_naming", "several databases were a mode of 1.9 with the database in topics")
+	assert.Equal(t, "1s", result.Input()["poll_interval"])
+
+	old["key.converter"] = "io.confluent.connect.avro.AvroConverter"
+	result, err = debeziumconfig.Translate(old)
+	require.NoError(t, err)
+	assert.Equal(t, "avro", result.Input()["field_name_adjustment_mode"])
+}
+
+// Of a property's old and new names the new one counts.
+func TestTranslate_BothNames(t *testing.T) {
+	result, err := debeziumconfig.Translate(base(map[string]string{"table.include.list": "new", "table.whitelist": "old"}))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"new"}, result.Input()["table_include_list"])
+	assert.Equal(t, []string{"table.whitelist: not applicable: table.include.list takes its place"}, warnings(result))
+}
+
+func TestTranslate_Converters(t *testing.T) {
+	const json = "org.apache.kafka.connect.json.JsonConverter"
+	tests := []struct {
+		name  string
+		props map[string]string
+		want  map[string]any
+	}{
+		{"of the worker", map[string]string{}, map[string]any{"schemas_enable": true}},
+		{"JSON", map[string]string{"key.converter": json, "value.converter": json}, map[string]any{"schemas_enable": true}},
+		{"without schemas", map[string]string{"key.converter": json, "value.converter": json, "key.converter.schemas.enable": "false", "value.converter.schemas.enable": "false"}, map[string]any{"schemas_enable": false}},
+		{"one of each", map[string]string{"key.converter": json, "value.converter": json, "key.converter.schemas.enable": "false"}, map[string]any{"key_schemas_enable": false, "value_schemas_enable": true}},
+		{"text and JSON", map[string]string{"key.converter": "org.apache.kafka.connect.storage.StringConverter", "value.converter": json}, map[string]any{"key_schemas_enable": false, "value_schemas_enable": true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.props["connector.class"], tt.props["topic.prefix"] = "SqlServerConnector", "p"
+			result, err := debeziumconfig.Translate(tt.props)
+			require.NoError(t, err)
+			got := map[string]any{}
+			for name, value := range result.Input() {
+				if strings.Contains(name, "schemas_enable") {
+					got[name] = value
+				}
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// Where there is an output for Kafka it is used, and with what this
+// distribution lacks it passes lint all the same.
+func TestYAML_KafkaOutput(t *testing.T) {
+	env := service.GlobalEnvironment().Clone()
+	result, err := debeziumconfig.Translate(base(map[string]string{"schema.history.internal.kafka.bootstrap.servers": "a:1, b:2"}))
+	require.NoError(t, err)
+	yaml, _, err := result.YAML(env)
+	require.NoError(t, err)
+	assert.Contains(t, string(yaml), "  stdout: {}\n")
+	assert.Contains(t, string(yaml), "  #   seed_brokers: [ 'a:1', 'b:2' ]\n")
+
+	require.NoError(t, env.RegisterBatchOutput("kafka_franz", service.NewConfigSpec(),
+		func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
+			return nil, service.BatchPolicy{}, 0, nil
+		}))
+	yaml, _, err = result.YAML(env)
+	require.NoError(t, err)
+	assert.NotContains(t, string(yaml), "stdout")
+	assert.Contains(t, string(yaml), "\n  kafka_franz:\n    seed_brokers: [ 'a:1', 'b:2' ]\n")
+}
+
+// Whatever the values, the pipeline passes lint and gives them back; what
+// Benthos would take for variables is escaped.
+func TestYAML_AnyText(t *testing.T) {
+	for _, text := range []string{
+		"plain", "it's", `dbo\.a`, "${HOME}", "${a:b}", "x ${topic} y", "yes", "null", "5", "5s", "# no comment", "a: b", "- a", "line\nbreak", "tab\t", "\u2028", "ä", "%d", "*a", "&a", "!t", "@t", "`t", "{}", "[a", "'", `"`, " ",
+	} {
+		result, err := debeziumconfig.Translate(base(map[string]string{"unavailable.value.placeholder": text, "message.key.columns": text}))
+		require.NoError(t, err)
+		yaml, variables, err := result.YAML(service.GlobalEnvironment())
+		require.NoError(t, err)
+		want := strings.TrimSpace(text)
+		if want == "" {
+			continue // a property that is not set
+		}
+		if strings.Contains(text, "${a:b}") {
+			assert.Len(t, variables, 2, "a reference to a configuration provider is none of Benthos")
+			continue
+		}
+		assert.Empty(t, variables)
+		assert.Equal(t, want, readField(t, yaml, "unavailable_value_placeholder"), "%q in\n%s", text, yaml)
+	}
+}
