@@ -113,7 +113,7 @@ func Lookup(name string) (*Function, bool) {
 // functions is the table of all functions by upper-case name.
 var functions = register(
 	textFunctions, searchFunctions, characterFunctions, clockFunctions, dateFunctions, datePartFunctions,
-	mathFunctions, roundingFunctions, hashFunctions, miscFunctions, formatFunctions, bitFunctions,
+	mathFunctions, roundingFunctions, hashFunctions, miscFunctions, formatFunctions, bitFunctions, jsonFunctions, byteFunctions, bucketFunctions,
 )
 
 func register(groups ...[]Function) map[string]*Function {

@@ -211,7 +211,7 @@ func (c *compiler) builtinCall(name string, args []tsql.Expr, b *block) (*expr, 
 	}
 	out := derived(t, list...)
 	out.nullable = true
-	out.volatile = out.volatile || name == "NEWID" || name == "RAND" || name == "NEWSEQUENTIALID"
+	out.volatile = out.volatile || name == "NEWID" || name == "RAND" || name == "NEWSEQUENTIALID" || name == "CRYPT_GEN_RANDOM"
 	if b != nil && out.volatile {
 		b.volatile = true
 	}
