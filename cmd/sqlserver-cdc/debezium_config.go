@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +36,7 @@ func debeziumConfigCommand() *cli.Command {
 					return fmt.Errorf("debezium-config: --debezium %d: want 1, 2 or 3", o.generation)
 				}
 			}
-			return runDebeziumConfig(c.Context, o)
+			return runDebeziumConfig(o)
 		},
 	}
 }
@@ -50,7 +49,7 @@ type debeziumConfigOptions struct {
 }
 
 // runDebeziumConfig writes the pipeline, and what is to be known of it.
-func runDebeziumConfig(_ context.Context, o debeziumConfigOptions) error {
+func runDebeziumConfig(o debeziumConfigOptions) error {
 	props, err := readConnector(o)
 	if err != nil {
 		return err

@@ -1,5 +1,7 @@
 package debeziumconfig
 
+import "strings"
+
 // The functions here are the defaults of Debezium that differ from the input's,
 // or that changed since 1.x.
 
@@ -45,12 +47,15 @@ func convertingFailures(t *translation) fallback {
 	}
 }
 
+// schemaChanges is the input's default too: it is written nowhere.
 func schemaChanges(*translation) fallback {
-	return fallback{value: true, without: "Debezium writes schema changes to the topic named by topic.prefix by default; here there are none yet",
-		comment: "Debezium's default, and the input's."}
+	return fallback{value: true, without: "Debezium writes schema changes to the topic named by topic.prefix by default; here there are none yet"}
 }
 
-func schemaChangesOfAll(*translation) fallback {
+func schemaChangesOfAll(t *translation) fallback {
+	if strings.EqualFold(t.first("include.schema.changes"), "false") {
+		return fallback{}
+	}
 	return fallback{value: false, comment: "Debezium's default: schema changes of tables that are not captured, too."}
 }
 

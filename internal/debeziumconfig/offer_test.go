@@ -72,7 +72,6 @@ func TestOffer_GrowsWithTheInput(t *testing.T) {
 		"extended_headers_enabled":               true,
 		"source_timestamp_mode":                  "begin",
 		"event_converting_failure_handling_mode": "warn",
-		"include_schema_changes":                 true,
 		"computed_columns":                       "snapshot",
 		"schemas_enable":                         true,
 	}, result.Input())

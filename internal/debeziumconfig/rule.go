@@ -22,7 +22,9 @@ type rule struct {
 // fallback is a default of Debezium's that is written out. A nil value writes
 // none.
 type fallback struct {
-	value   any
+	value any
+	// comment says why the field is set; without one it is not, because the
+	// input has the same default.
 	comment string
 	// without says what happens while the input does not offer the field;
 	// empty if that makes no difference.
@@ -106,6 +108,9 @@ func (r rule) fallBack(t *translation) {
 		return
 	}
 	if t.offer.has(r.field) && t.offers(r.field, f.value) {
+		if f.comment == "" {
+			return
+		}
 		t.set(Field{Name: r.field, Value: f.value, Comment: f.comment, section: r.section})
 		return
 	}
