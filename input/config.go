@@ -34,6 +34,7 @@ type config struct {
 	keySchemas, valueSchemas    bool
 	tombstones                  bool
 	transactions                bool
+	schemaChanges, capturedOnly bool
 	metadata                    []string // of optionalMetadata
 	structured                  bool
 	modes                       schema.Modes
@@ -67,6 +68,8 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		schemaNames:              schema.NameAdjustment(r.string(fieldSchemaNameAdjustmentMode)),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		transactions:             r.bool(fieldProvideTransactionMetadata),
+		schemaChanges:            r.bool(fieldIncludeSchemaChanges),
+		capturedOnly:             r.bool(fieldSchemaChangesCapturedOnly),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -22,7 +23,7 @@ type database interface {
 	// progress, in the shape of the capture instances that the stream will
 	// read. It says which before it takes its start; known are those said
 	// before.
-	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known []stream.InstanceIdentity, onInstances identitiesFunc) error
+	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error
 	// Stream returns what reads its changes after a state.
 	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller
 	// Usable reports whether the connection still works.
@@ -37,10 +38,10 @@ type poller interface {
 }
 
 // instancesFunc is told which capture instances are read from now on.
-type instancesFunc func(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error
+type instancesFunc func(ctx context.Context, byCommand bool, known stream.Known) error
 
-// identitiesFunc is told which capture instances will be read after a snapshot.
-type identitiesFunc func(ctx context.Context, instances []stream.InstanceIdentity) error
+// knownFunc is told which capture instances will be read after a snapshot.
+type knownFunc func(ctx context.Context, known stream.Known) error
 
 // reasonNoTables is the reason of the problem that no table is captured.
 const reasonNoTables = "no_tables"
@@ -53,8 +54,9 @@ type serverDatabase struct {
 	selection *schema.Selection
 	tables    []*sqlserver.Table // those that are captured
 	events    event.Options
-	// transactions is nil if they are not to be told of.
-	transactions *event.Transactions
+	// transactions and schemaChanges are nil if they are not to be told of.
+	transactions  *event.Transactions
+	schemaChanges *event.SchemaChanges
 	// notices outlive the connection.
 	notices *notices
 	log     *slog.Logger
@@ -76,6 +78,11 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, notices
 	d := &serverDatabase{cfg: cfg, selection: selection, events: events, notices: notices, log: log}
 	if cfg.transactions {
 		if d.transactions, err = event.NewTransactions(events); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.schemaChanges {
+		if d.schemaChanges, err = event.NewSchemaChanges(events); err != nil {
 			return nil, err
 		}
 	}
@@ -112,14 +119,24 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if len(d.tables) == 0 {
 		return d.noTables()
 	}
-	slices.SortStableFunc(d.tables, func(a, b *sqlserver.Table) int {
-		return d.selection.Order(a.Source.Schema, a.Source.Name) - d.selection.Order(b.Source.Schema, b.Source.Name)
-	})
+	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
 	}
 	d.warn()
 	return nil
+}
+
+// sortTables puts tables into the order in which Debezium snapshots them: that
+// of the patterns of table_include_list that they match, then of their names
+// (SqlServerSnapshotChangeEventSource, TableId.compareTo).
+func sortTables(tables []*sqlserver.Table, selection *schema.Selection) {
+	slices.SortStableFunc(tables, func(a, b *sqlserver.Table) int {
+		return cmp.Or(
+			cmp.Compare(selection.Order(a.Source.Schema, a.Source.Name), selection.Order(b.Source.Schema, b.Source.Name)),
+			cmp.Compare(a.Source.Schema+"."+a.Source.Name, b.Source.Schema+"."+b.Source.Name),
+		)
+	})
 }
 
 // checkHidden looks for capture instances whose tables the login cannot see.
@@ -193,8 +210,8 @@ func (d *serverDatabase) Close() error { return d.conn.Close() }
 
 // Snapshot implements [database]. Without data it has no tables: it only finds
 // and stores the LSN at which the stream begins.
-func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known []stream.InstanceIdentity, onInstances identitiesFunc) error {
-	choices, err := d.chooseInstances(ctx, progress, known)
+func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error {
+	choices, err := d.chooseInstances(ctx, progress, known.Instances)
 	if err != nil {
 		return err
 	}
@@ -206,10 +223,18 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		MaxBytes:     d.cfg.maxQueueBytes,
 		PollInterval: d.cfg.pollInterval,
 		Logger:       d.log,
+
+		SchemaChanges: d.schemaChanges,
 	}
-	var identities []stream.InstanceIdentity
+	if opts.Structures, err = d.structures(ctx, choices); err != nil {
+		return err
+	}
+	next := stream.Known{Structures: known.Structures}
+	if progress == nil || !progress.Told {
+		next.Structures = stream.Structures(choices)
+	}
 	for _, c := range choices {
-		identities = append(identities, c.Identity)
+		next.Instances = append(next.Instances, c.Identity)
 		if d.cfg.snapshotMode == snapshotInitial {
 			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.Instance.Shape})
 		}
@@ -217,10 +242,37 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	// From here on a cleanup, and an instance that takes another's place, are
 	// noticed: however long the snapshot takes, the stream compares what it
 	// finds with this.
-	if err := onInstances(ctx, identities); err != nil {
+	if err := onKnown(ctx, next); err != nil {
 		return fmt.Errorf("storing capture instances: %w", err)
 	}
 	return snapshot.New(d.conn, opts, progress).Run(ctx, sink)
+}
+
+// structures returns the tables that consumers are told of before the
+// snapshot, in the order of their names: those that are captured, or all.
+func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice) ([]*schema.Table, error) {
+	if d.schemaChanges == nil {
+		return nil, nil
+	}
+	var tables []*schema.Table
+	for _, c := range choices {
+		tables = append(tables, c.Instance.Shape)
+	}
+	if !d.cfg.capturedOnly {
+		all, err := d.conn.Catalogue(ctx, nil)
+		if err != nil {
+			return nil, fmt.Errorf("reading the catalogue: %w", err)
+		}
+		for _, t := range all {
+			builtin := t.Source.Schema == "cdc" || t.Source.Schema == "sys"
+			captured := slices.ContainsFunc(tables, func(c *schema.Table) bool { return c.ID() == t.Source.ID() })
+			if !builtin && !captured {
+				tables = append(tables, t.Source)
+			}
+		}
+	}
+	slices.SortFunc(tables, func(a, b *schema.Table) int { return strings.Compare(a.ID().String(), b.ID().String()) })
+	return tables, nil
 }
 
 // chooseInstances decides which capture instance of each table the stream will
@@ -266,6 +318,8 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Skipped:                  d.cfg.skipped,
 		Encoder:                  d.encoder,
 		Transactions:             d.transactions,
+		SchemaChanges:            d.schemaChanges,
+		Database:                 d.name,
 		OnInstances:              onInstances,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

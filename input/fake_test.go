@@ -170,7 +170,7 @@ func message(n int, at lsn.Position) event.Message {
 	}
 }
 
-func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, _ []stream.InstanceIdentity, _ identitiesFunc) error {
+func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, _ stream.Known, _ knownFunc) error {
 	p := snapshot.Progress{Start: lsnOf(snapshotStart), NextOrdinal: 0}
 	if progress != nil {
 		p = *progress

@@ -55,6 +55,8 @@ const (
 	fieldSchemaNameAdjustmentMode    = "schema_name_adjustment_mode"
 	fieldFieldNameAdjustmentMode     = "field_name_adjustment_mode"
 	fieldUnavailableValuePlaceholder = "unavailable_value_placeholder"
+	fieldIncludeSchemaChanges        = "include_schema_changes"
+	fieldSchemaChangesCapturedOnly   = "schema_changes_captured_only"
 	fieldProvideTransactionMetadata  = "provide_transaction_metadata"
 	fieldSchemasEnable               = "schemas_enable"
 	fieldKeySchemasEnable            = "key_schemas_enable"

@@ -283,6 +283,8 @@ func inputYAML(fields string) string {
 	defaults := map[string]string{
 		"host": "server", "user": "sa", "password": "'" + password + "'", "encrypt": "'false'",
 		"database_names": "[ db ]", "topic_prefix": "server1", "checkpoint_cache": "offsets",
+		// Most tests are about rows.
+		"include_schema_changes": "false",
 	}
 	if strings.Contains("\n"+fields, "\nconnection_string:") {
 		for _, field := range []string{"host", "user", "password", "encrypt", "database_names"} {

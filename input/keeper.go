@@ -21,9 +21,8 @@ type keeper struct {
 	mu           sync.Mutex
 	acknowledged mark // everything up to it is; at first what was loaded
 
-	// instances are the capture instances read last: the reading's while one
-	// runs.
-	instances []stream.InstanceIdentity
+	// known is what is known of the tables: the reading's while one runs.
+	known stream.Known
 }
 
 // newKeeper loads the mark of a database.
@@ -36,11 +35,11 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 	})
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	loaded, instances, err := loadWithin(ctx, k.positions)
+	loaded, known, err := loadWithin(ctx, k.positions)
 	if err != nil {
 		return nil, err
 	}
-	k.instances = instances
+	k.known = known
 	if !in.cfg.snapshotResume && !loaded.snapshotted() && loaded.progress != nil {
 		// Its start and its ordinals are used up; its tables are read again.
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
@@ -67,23 +66,23 @@ const loadTimeout = 30 * time.Second
 
 // loadWithin loads marks until ctx ends, even from a cache that takes no notice
 // of it: such a call is left behind, and with it the positions.
-func loadWithin(ctx context.Context, p *positions) (mark, []stream.InstanceIdentity, error) {
+func loadWithin(ctx context.Context, p *positions) (mark, stream.Known, error) {
 	type result struct {
-		mark      mark
-		instances []stream.InstanceIdentity
-		err       error
+		mark  mark
+		known stream.Known
+		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
 		var r result
-		r.mark, r.instances, r.err = p.load(ctx)
+		r.mark, r.known, r.err = p.load(ctx)
 		done <- r
 	}()
 	select {
 	case r := <-done:
-		return r.mark, r.instances, r.err
+		return r.mark, r.known, r.err
 	case <-ctx.Done():
-		return mark{}, nil, fmt.Errorf("loading the position: %w", context.Cause(ctx))
+		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", context.Cause(ctx))
 	}
 }
 

@@ -66,11 +66,11 @@ func (m mark) snapshotted() bool {
 	return m.streaming || m.progress != nil && m.progress.Done
 }
 
-// start returns the state at which the stream begins or goes on, given the
-// capture instances that were read last.
-func (m mark) start(instances []stream.InstanceIdentity) stream.State {
+// start returns the state at which the stream begins or goes on, given what is
+// known of the tables.
+func (m mark) start(known stream.Known) stream.State {
 	state := m.state
-	state.Instances = instances
+	state.Instances, state.Structures = known.Instances, known.Structures
 	if !m.streaming {
 		state.Position = m.progress.Position()
 	}

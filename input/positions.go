@@ -24,11 +24,6 @@ type positions struct {
 	saved *snapshot.Progress
 }
 
-// instancesDocument is the list of capture instances as it is stored.
-type instancesDocument struct {
-	Instances []stream.InstanceIdentity `json:"instances"`
-}
-
 // document is one of the documents: what its key ends with, and what a person
 // should know who removes it alone.
 type document struct{ suffix, withoutIt string }
@@ -72,28 +67,27 @@ func storedKeys(key string) []string {
 	return keys
 }
 
-// load returns the mark to go on from and the capture instances that were read
-// last, after making sure that the cache can be written.
-func (p *positions) load(ctx context.Context) (m mark, instances []stream.InstanceIdentity, err error) {
+// load returns the mark to go on from and what is known of the tables, after
+// making sure that the cache can be written.
+func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err error) {
 	if err := p.position.Probe(ctx); err != nil {
-		return mark{}, nil, err
+		return mark{}, stream.Known{}, err
 	}
 	var progress snapshot.Progress
 	begun, err := loadDocument(ctx, p.progress, &progress)
 	if err != nil {
-		return mark{}, nil, fmt.Errorf("loading the snapshot's progress: %w", err)
+		return mark{}, stream.Known{}, fmt.Errorf("loading the snapshot's progress: %w", err)
 	}
 	if begun {
 		m.progress, p.saved = &progress, &progress
 	}
 	if m.streaming, err = loadDocument(ctx, p.position, &m.state); err != nil {
-		return mark{}, nil, fmt.Errorf("loading the position: %w", err)
+		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", err)
 	}
-	var read instancesDocument
-	if _, err := loadDocument(ctx, p.instances, &read); err != nil {
-		return mark{}, nil, fmt.Errorf("loading the capture instances: %w", err)
+	if _, err := loadDocument(ctx, p.instances, &known); err != nil {
+		return mark{}, stream.Known{}, fmt.Errorf("loading the capture instances: %w", err)
 	}
-	return m, read.Instances, nil
+	return m, known, nil
 }
 
 // save stores a mark. Progress goes first: a position without the progress
@@ -111,9 +105,9 @@ func (p *positions) save(ctx context.Context, m mark) error {
 	return saveDocument(ctx, p.position, m.state)
 }
 
-// saveInstances stores the capture instances that are being read.
-func (p *positions) saveInstances(ctx context.Context, instances []stream.InstanceIdentity) error {
-	return saveDocument(ctx, p.instances, instancesDocument{instances})
+// saveKnown stores what is known of the tables that are being read.
+func (p *positions) saveKnown(ctx context.Context, known stream.Known) error {
+	return saveDocument(ctx, p.instances, known)
 }
 
 func loadDocument(ctx context.Context, store *checkpoint.Store, into any) (found bool, err error) {

@@ -24,7 +24,7 @@ var storedDocuments = map[string]string{
 		`"create_date":"2026-11-30T10:00:00Z","first_start":"00000027:00000700:0001"}]}`,
 }
 
-func storedMark() (mark, []stream.InstanceIdentity) {
+func storedMark() (mark, stream.Known) {
 	change := lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x58, 0, 3}
 	commit := lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x58, 0, 5}
 	m := mark{
@@ -46,7 +46,7 @@ func storedMark() (mark, []stream.InstanceIdentity) {
 		CreateDate: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC),
 		FirstStart: lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0, 0, 1},
 	}}
-	return m, instances
+	return m, stream.Known{Instances: instances}
 }
 
 func TestPositions_LoadsReleasedDocuments(t *testing.T) {
@@ -57,11 +57,11 @@ func TestPositions_LoadsReleasedDocuments(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Save(t.Context(), []byte(doc)))
 	}
-	got, instances, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
+	got, known, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
 	require.NoError(t, err)
-	wantMark, wantInstances := storedMark()
+	wantMark, wantKnown := storedMark()
 	assert.Equal(t, wantMark, got)
-	assert.Equal(t, wantInstances, instances)
+	assert.Equal(t, wantKnown, known)
 }
 
 func TestPositions_SavesWhatItLoads(t *testing.T) {
@@ -71,18 +71,18 @@ func TestPositions_SavesWhatItLoads(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, mark{}, m)
 
-	want, instances := storedMark()
+	want, known := storedMark()
 	require.NoError(t, p.save(t.Context(), want))
-	require.NoError(t, p.saveInstances(t.Context(), instances))
+	require.NoError(t, p.saveKnown(t.Context(), known))
 	for key, doc := range storedDocuments {
 		var slot struct{ Document json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(cache.values[key+".a"]), &slot))
 		assert.JSONEq(t, doc, string(slot.Document))
 	}
-	got, gotInstances, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
+	got, gotKnown, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
-	assert.Equal(t, instances, gotInstances)
+	assert.Equal(t, known, gotKnown)
 }
 
 func TestMark_Order(t *testing.T) {

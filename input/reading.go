@@ -53,14 +53,14 @@ func (in *input) read(db database, s *session, from mark) *reading {
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
 	if !r.mark.snapshotted() {
-		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.in.keeper.instances, r.saveIdentities); err != nil {
+		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.in.keeper.known, r.saveKnown); err != nil {
 			return err
 		}
 		if err := r.beat(ctx); err != nil {
 			return err
 		}
 	}
-	poller := db.Stream(r.mark.start(r.in.keeper.instances), r, r.saveInstances)
+	poller := db.Stream(r.mark.start(r.in.keeper.known), r, r.saveInstances)
 	for {
 		more, err := poller.PollOnce(ctx)
 		switch {
@@ -145,20 +145,20 @@ func (r *reading) push(ctx context.Context, i item) error {
 
 // saveInstances stores the capture instances before the first event that was
 // read with them.
-func (r *reading) saveInstances(ctx context.Context, byCommand bool, instances []stream.InstanceIdentity) error {
-	if err := r.saveIdentities(ctx, instances); err != nil {
+func (r *reading) saveInstances(ctx context.Context, byCommand bool, known stream.Known) error {
+	if err := r.saveKnown(ctx, known); err != nil {
 		return err
 	}
 	r.mark.state.ByCommand = byCommand
 	return nil
 }
 
-// saveIdentities stores the capture instances.
-func (r *reading) saveIdentities(ctx context.Context, instances []stream.InstanceIdentity) error {
-	if err := r.in.keeper.positions.saveInstances(ctx, instances); err != nil {
+// saveKnown stores what is known of the tables.
+func (r *reading) saveKnown(ctx context.Context, known stream.Known) error {
+	if err := r.in.keeper.positions.saveKnown(ctx, known); err != nil {
 		return err
 	}
-	r.in.keeper.instances = instances
+	r.in.keeper.known = known
 	return nil
 }
 

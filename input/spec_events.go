@@ -22,6 +22,12 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
 			Default(namingWithDatabase).Advanced(),
+		service.NewBoolField(fieldIncludeSchemaChanges).
+			Description("Whether messages of a topic of their own, named `topic_prefix` alone, tell of the structure of tables: all before the snapshot, then those that are new, altered or dropped. Their `kind` is `schema_change`.").
+			Default(true),
+		service.NewBoolField(fieldSchemaChangesCapturedOnly).
+			Description("Whether these messages before the snapshot are about the captured tables only, instead of all tables of the database.").
+			Default(true).Advanced(),
 		service.NewBoolField(fieldProvideTransactionMetadata).
 			Description("Whether events of changes carry their transaction and their place in it, and messages of a topic of their own mark the beginning and the end of each transaction.").
 			Default(false).Advanced(),

@@ -14,6 +14,8 @@ type Progress struct {
 	// NextOrdinal is the first ordinal that no row has had: ordinals are
 	// reserved in blocks before they are used.
 	NextOrdinal uint64 `json:"next_ordinal"`
+	// Told is set when consumers have been told of the tables' structures.
+	Told bool `json:"told,omitempty"`
 	// Done is set when all tables are.
 	Done bool `json:"done"`
 	// Tables holds the tables begun, by [schema].[table].

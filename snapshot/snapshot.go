@@ -45,6 +45,10 @@ type Options struct {
 	// Tables are read in this order.
 	Tables    []Table
 	Isolation Isolation // zero: auto
+	// Structures are told of by SchemaChanges before the first row, in this
+	// order; nobody is told if that is nil.
+	Structures    []*schema.Table
+	SchemaChanges *event.SchemaChanges
 	// Encoder makes the encoder of a table version.
 	Encoder      func(*schema.Table) (*event.Encoder, error)
 	FetchSize    int           // rows a page; zero: DefaultFetchSize
@@ -140,6 +144,9 @@ func (s *Snapshotter) Run(ctx context.Context, sink Sink) error {
 	}
 	out, err := newEmitter(ctx, sink, s.opts, s.progress)
 	if err != nil {
+		return err
+	}
+	if err := out.tell(ctx); err != nil {
 		return err
 	}
 	in := newReading(s.src, s.opts, s.progress, level)

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -145,6 +147,13 @@ func (s *SchemaChanges) Append(dst *Batch, c SchemaChange) error {
 		Position: c.Position, Snapshot: o.snapshot, SourceTime: c.SourceTime,
 		CommitLSN: c.CommitLSN, ChangeLSN: c.ChangeLSN, EventSerial: c.Serial,
 	}, key, value)
+}
+
+// StructureDigest stands for what a schema change shows of a table: equal
+// digests, equal messages.
+func StructureDigest(t *schema.Table) string {
+	sum := sha256.Sum256(appendTable(nil, t))
+	return hex.EncodeToString(sum[:16])
 }
 
 // quotedID is a table's name as Debezium writes it in schema changes.

@@ -17,6 +17,7 @@ type instances struct {
 	loaded        bool
 	fingerprint   sqlserver.Fingerprint
 	known         []InstanceIdentity
+	structures    []Structure
 	tracked       []*tracked
 	changedReader *sqlserver.ChangedReader
 	byCommand     bool
@@ -48,7 +49,7 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	}
 	next, err := r.choose(ctx, tables)
 	if err != nil {
-		return err
+		return r.tellGone(ctx, err)
 	}
 	return r.adopt(ctx, next, r.orderOf(next), poll.Instances)
 }
@@ -162,16 +163,28 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 		known = append(known, c.Identity)
 		captures = append(captures, t.reader.Instance())
 	}
-	changed := byCommand != r.byCommand || !slices.EqualFunc(known, r.known, sameIdentity)
-	if changed && r.opts.OnInstances != nil {
-		if err := r.opts.OnInstances(ctx, byCommand, known); err != nil {
-			return fmt.Errorf("storing capture instances: %w", err)
+	position := startingAt(r.position, r.byCommand, byCommand)
+	structures, pending := r.compareStructures(next, position)
+	if byCommand != r.byCommand || !slices.EqualFunc(known, r.known, sameIdentity) || !slices.Equal(structures, r.structures) {
+		if err := r.store(ctx, byCommand, Known{known, structures}); err != nil {
+			return err
 		}
 	}
-	r.position = startingAt(r.position, r.byCommand, byCommand)
+	r.position, r.structures, r.pending = position, structures, pending
 	r.tracked, r.known, r.byCommand = list, known, byCommand
 	r.changedReader = sqlserver.NewChangedReader(captures)
 	r.fingerprint, r.loaded = fingerprint, true
+	return nil
+}
+
+// store tells whoever keeps it what is known from now on.
+func (r *Reader) store(ctx context.Context, byCommand bool, known Known) error {
+	if r.opts.OnInstances == nil {
+		return nil
+	}
+	if err := r.opts.OnInstances(ctx, byCommand, known); err != nil {
+		return fmt.Errorf("storing capture instances: %w", err)
+	}
 	return nil
 }
 

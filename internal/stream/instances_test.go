@@ -21,8 +21,8 @@ func keeping(stored *[]InstanceIdentity) (Options, *bytes.Buffer) {
 	var log bytes.Buffer
 	return Options{
 		Encoder: encoder, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		OnInstances: func(_ context.Context, _ bool, instances []InstanceIdentity) error {
-			*stored = instances
+		OnInstances: func(_ context.Context, _ bool, known Known) error {
+			*stored = known.Instances
 			return nil
 		},
 	}, &log

@@ -91,6 +91,9 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 			q.pop()
 		}
 	}
+	if err := p.tell(p.batch); err != nil {
+		return err
+	}
 	return p.transactions.end(p.batch)
 }
 
@@ -107,6 +110,12 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 	at, err := p.commitTime(row.Commit)
 	if err != nil {
 		return err
+	}
+	if len(p.pending) > 0 && p.resume.Before(c.at) {
+		// Not between the messages of a row.
+		if err := p.tell(p.batch); err != nil {
+			return err
+		}
 	}
 	if err := p.transactions.reach(p.batch, row.Commit, at); err != nil {
 		return err
@@ -125,6 +134,9 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 	}
 	if err := p.transactions.emitted(p.batch, t, had); err != nil {
 		return err
+	}
+	if len(p.batch.Messages) > had {
+		p.previous = previous{t.shape.ID(), row.Commit, row.Change, serial, at}
 	}
 	if row.Commit == p.resume.Commit {
 		p.dropDelivered(had)
@@ -200,6 +212,7 @@ func (p *pass) flush(ctx context.Context) error {
 	// The next batch is likely to be like this one.
 	p.batch = event.NewBatch(n)
 	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
+		p.loaded = false // changes of structure in it are still to be told
 		return err
 	}
 	p.position = upTo

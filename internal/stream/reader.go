@@ -58,10 +58,14 @@ type Options struct {
 	// Transactions marks the beginnings and ends of transactions; nil: they
 	// are not told of.
 	Transactions *event.Transactions
+	// SchemaChanges tells of new, altered and dropped tables; nil: they are
+	// not told of. Database is the exact name of theirs.
+	SchemaChanges *event.SchemaChanges
+	Database      string
 	// OnInstances is told of the capture instances that will be read before
 	// the first event of a new one; if it returns an error, nothing is. It
 	// should store them with the position. Nil if nobody asks.
-	OnInstances func(ctx context.Context, byCommand bool, instances []InstanceIdentity) error
+	OnInstances func(ctx context.Context, byCommand bool, known Known) error
 
 	FetchSize                int // rows a page; zero: DefaultFetchSize
 	MaxIterationTransactions int // transactions a pass; zero: MaxTransactions
@@ -104,6 +108,9 @@ type Reader struct {
 	// behind is since when the server's newest LSN lies before the position;
 	// zero while it does not.
 	behind time.Time
+	// pending are changes of structure to be told before the next row.
+	pending  []structureChange
+	previous previous
 
 	instances
 }
@@ -115,13 +122,13 @@ func New(src Source, sink Sink, opts Options, start State) *Reader {
 	return &Reader{
 		src: src, sink: sink, opts: opts.withDefaults(),
 		position:  start.Position,
-		instances: instances{known: start.Instances, byCommand: start.ByCommand},
+		instances: instances{known: start.Instances, structures: start.Structures, byCommand: start.ByCommand},
 	}
 }
 
 // State returns the state after the last event handed over.
 func (r *Reader) State() State {
-	return State{Position: r.position, ByCommand: r.byCommand, Instances: r.known}
+	return State{Position: r.position, ByCommand: r.byCommand, Instances: r.known, Structures: r.structures}
 }
 
 // PollOnce does one pass. More reports that a limit has cut it and that the
@@ -179,6 +186,9 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		if err := p.run(ctx); err != nil {
 			return false, err
 		}
+	}
+	if err := r.tellAlone(ctx); err != nil {
+		return false, err
 	}
 	if to := lsn.EndOf(upTo); r.position.Before(to) {
 		if err := r.sink.Advance(ctx, to); err != nil {

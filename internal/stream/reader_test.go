@@ -344,9 +344,9 @@ func TestReader_TableEnabledLater(t *testing.T) {
 	sink := &fakeSink{}
 	r := New(f, sink, Options{
 		Encoder: encoder,
-		OnInstances: func(_ context.Context, byCommand bool, instances []InstanceIdentity) error {
+		OnInstances: func(_ context.Context, byCommand bool, known Known) error {
 			assert.True(t, byCommand)
-			stored = instances
+			stored = known.Instances
 			return nil
 		},
 	}, State{})
@@ -376,7 +376,7 @@ func TestReader_NothingIsReadWhenInstancesCannotBeStored(t *testing.T) {
 	sink := &fakeSink{}
 	r := New(f, sink, Options{
 		Encoder:     encoder,
-		OnInstances: func(context.Context, bool, []InstanceIdentity) error { return full },
+		OnInstances: func(context.Context, bool, Known) error { return full },
 	}, State{})
 	_, err := r.PollOnce(t.Context())
 	require.ErrorIs(t, err, full)

@@ -18,6 +18,15 @@ type State struct {
 	ByCommand bool `json:"by_command"`
 	// Instances are the capture instances that were read.
 	Instances []InstanceIdentity `json:"instances,omitempty"`
+	// Structures are what consumers were told of the tables.
+	Structures []Structure `json:"structures,omitempty"`
+}
+
+// Known is what must be stored of the tables before the first event that was
+// read with it.
+type Known struct {
+	Instances  []InstanceIdentity `json:"instances"`
+	Structures []Structure        `json:"structures,omitempty"`
 }
 
 // InstanceIdentity tells a capture instance from a later one of the same name.

@@ -1,0 +1,41 @@
+package snapshot
+
+import (
+	"context"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// tell emits what the tables look like, before any row, unless consumers know
+// it from an earlier attempt.
+func (e *emitter) tell(ctx context.Context) error {
+	tables := e.opts.Structures
+	if e.opts.SchemaChanges == nil || e.progress.Told || len(tables) == 0 {
+		return nil
+	}
+	for i, t := range tables {
+		marker := markRow
+		if i == len(tables)-1 && len(e.opts.Tables) == 0 {
+			marker = markLast
+		}
+		err := e.opts.SchemaChanges.Append(e.batch, event.SchemaChange{
+			Type: event.TableCreated, Table: t, SourceTable: t.ID(),
+			Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+			CommitLSN: e.progress.Start, SourceTime: time.Now().Truncate(time.Millisecond), Snapshot: marker,
+		})
+		if err != nil {
+			return err
+		}
+		e.ordinal++
+		if i < len(tables)-1 && len(e.batch.Messages) >= e.opts.MaxBatchSize {
+			if err := e.emit(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	e.progress = e.progress.clone()
+	e.progress.Told = true
+	return e.emit(ctx)
+}
