@@ -178,6 +178,7 @@ func TestJobs_Releases(t *testing.T) {
 func TestAzure(t *testing.T) {
 	s := startWith(t, engine.Options{Version: "AzureSQLDatabase"}, newClock())
 	s.exec("CREATE TABLE t (id int PRIMARY KEY)")
+	assert.Equal(t, int32(208), s.fails("SELECT status FROM sys.dm_server_services").Number, "there are no services")
 	a := s.exec("EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL, @supports_net_changes = 0")
 	assert.Empty(t, a.info)
 	assert.Equal(t, []string{"capture 0 0", "cleanup 0 4320"}, s.query("SELECT job_type, pollinginterval, retention FROM cdc.cdc_jobs ORDER BY job_type"))

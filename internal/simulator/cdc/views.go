@@ -31,6 +31,7 @@ func (a *Agent) registerViews() {
 	})
 	a.in.RegisterView(engine.View{
 		Schema: "sys", Name: "dm_server_services", Rows: a.services,
+		Visible: func(*engine.Database) bool { return !a.in.IsAzure() }, // MS docs: applies to SQL Server
 		Columns: []engine.Column{
 			column("servicename", sqltypes.NVarCharOf(256)), column("startup_type", intType), column("startup_type_desc", sqltypes.NVarCharOf(256)),
 			column("status", intType), column("status_desc", sqltypes.NVarCharOf(256)), column("process_id", intType),

@@ -315,8 +315,11 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 	*c.options = DatabaseOptions{
 		Collation: collation, CompatibilityLevel: level, UserAccess: "MULTI_USER", State: "ONLINE",
 		Recovery: "FULL", Created: now, Owner: owner,
-		SnapshotIsolation: id == masterID || id == msdbID,
-		DatabaseGUID:      newGUID(), FamilyGUID: newGUID(), RecoveryFork: newGUID(),
+		SnapshotIsolation: id == masterID || id == msdbID || in.IsAzure(),
+		// On by default in Azure SQL Database (MS docs: Transaction locking and row
+		// versioning guide).
+		ReadCommittedSnapshot: in.IsAzure() && id > msdbID,
+		DatabaseGUID:          newGUID(), FamilyGUID: newGUID(), RecoveryFork: newGUID(),
 	}
 	c.options.FirstFork = c.options.RecoveryFork
 	if id == masterID || id == msdbID || id == tempdbID {
@@ -347,6 +350,7 @@ func (in *Instance) createDatabase(name string, id int, owner, collation string)
 	}
 	c.version = in.versions.Add(1)
 	db.catalog.Store(c)
+	db.applyOptions(c.options)
 	in.mu.Lock()
 	in.databases[fold(name)] = db
 	in.mu.Unlock()

@@ -27,6 +27,9 @@ func (x *Exec) backup(st *tsql.BackupStmt) error {
 	if st.Log {
 		what = "LOG"
 	}
+	if x.in.IsAzure() {
+		return noStatement("BACKUP " + what)
+	}
 	db, err := x.backupSource(st, what)
 	if err != nil {
 		return err
@@ -163,4 +166,10 @@ func mediaError(device string, err error) *sqltypes.Error {
 		return sqltypes.Errorf(3201, 2, 16, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", device)
 	}
 	return sqltypes.Errorf(3201, 1, 16, "Cannot open backup device '%s'. Operating system error 5(Access is denied.).", device)
+}
+
+// noStatement is the refusal of a statement that Azure SQL Database does not have
+// (MS docs: T-SQL differences between SQL Server and Azure SQL Database).
+func noStatement(what string) error {
+	return sqltypes.Errorf(40510, 1, 16, "Statement '%s' is not supported in this version of SQL Server.", what)
 }

@@ -36,6 +36,9 @@ type restoreOptions struct {
 // restore is RESTORE DATABASE and VERIFYONLY. LSNs go on from those of the backup, as
 // they do on the server: a reader that is ahead of them sees them go back.
 func (x *Exec) restore(st *tsql.RestoreStmt) error {
+	if x.in.IsAzure() {
+		return noStatement("RESTORE DATABASE")
+	}
 	if st.Log || st.Kind != "" && st.Kind != "VERIFYONLY" {
 		return unsupported(strings.TrimSpace("RESTORE " + st.Kind + map[bool]string{true: "LOG"}[st.Log]))
 	}

@@ -133,12 +133,19 @@ func (x *Exec) CreatePrincipal(db *Database, st *tsql.PrincipalStmt) (*Principal
 	if p.DefaultSchema == "" {
 		p.DefaultSchema = "dbo"
 	}
+	switch {
+	case st.Password == "":
+	case x.in.IsAzure() || x.catalog(db).options.Contained:
+		return nil, unsupported("A user with a password")
+	default:
+		return nil, raise(33233, "You can only create a user with a password in a contained database.")
+	}
 	if !st.WithoutLogin {
 		p.Login = st.ForLogin
 		if p.Login == "" {
 			p.Login = st.Name
 		}
-		if x.in.login(p.Login) == nil && st.Password == "" {
+		if x.in.login(p.Login) == nil {
 			return nil, raise(15007, "'%s' is not a valid login or you do not have permission.", p.Login)
 		}
 	}

@@ -214,3 +214,69 @@ func TestAzure_OneDatabase(t *testing.T) {
 	run(t, s, "CREATE DATABASE other")
 	assert.NotContains(t, run(t, s, "USE other"), "Msg 40508,")
 }
+
+// Azure SQL Database versions rows from the start, and has no statements for its
+// backups (MS docs: T-SQL differences between SQL Server and Azure SQL Database).
+func TestAzure_Databases(t *testing.T) {
+	in, s := played(t, engine.Options{Version: "AzureSQLDatabase"})
+	run(t, s, "CREATE DATABASE other; ")
+	assert.Contains(t, run(t, s, "SELECT is_read_committed_snapshot_on, snapshot_isolation_state_desc FROM sys.databases WHERE name = 'other'"), "\n1 | ON\n")
+	assert.Contains(t, run(t, s, "BACKUP DATABASE other TO DISK = 'other'"), "Msg 40510,")
+	assert.Contains(t, run(t, s, "RESTORE DATABASE other FROM DISK = 'other'"), "Msg 40510,")
+
+	writer, err := in.Login(engine.Login{User: "sa", Database: "other"})
+	require.NoError(t, err)
+	t.Cleanup(writer.Close)
+	reader, err := in.Login(engine.Login{User: "sa", Database: "other"})
+	require.NoError(t, err)
+	t.Cleanup(reader.Close)
+	must(t, writer, "CREATE TABLE t (id int); INSERT t VALUES (1); BEGIN TRAN; UPDATE t SET id = 2")
+	assert.Contains(t, run(t, reader, "SET LOCK_TIMEOUT 0; SELECT id FROM t"), "\n1\n")
+	assert.Contains(t, run(t, reader, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; SELECT id FROM t"), "\n1\n")
+}
+
+// TestUserWithPassword: only databases that hold their own logins have such users.
+func TestUserWithPassword(t *testing.T) {
+	_, s := played(t, engine.Options{})
+	assert.Contains(t, run(t, s, "CREATE USER bob WITH PASSWORD = 'Abcdef.1!'"), "Msg 33233,")
+	_, s = played(t, engine.Options{Version: "AzureSQLDatabase"})
+	assert.Contains(t, run(t, s, "CREATE USER bob WITH PASSWORD = 'Abcdef.1!'"), "Msg 40000,")
+}
+
+// TestRelease_Collations: _UTF8 came with 2019, version 140 with 2017 (MS docs:
+// Collation and Unicode support).
+func TestRelease_Collations(t *testing.T) {
+	for version, want := range map[string][2]bool{"2016SP2": {false, false}, "2017": {true, false}, "2019": {true, true}, "AzureSQLDatabase": {true, true}} {
+		_, s := played(t, engine.Options{Version: version})
+		for i, name := range []string{"Japanese_XJIS_140_CI_AS", "Latin1_General_100_CI_AS_SC_UTF8"} {
+			for _, statement := range []string{"SELECT 'a' COLLATE " + name, "CREATE TABLE #" + name[:5] + " (a varchar(9) COLLATE " + name + ")"} {
+				assert.Equal(t, want[i], !strings.Contains(run(t, s, statement), "Msg 448,"), "%s in %s", statement, version)
+			}
+		}
+	}
+	_, s := played(t, engine.Options{Version: "2017"})
+	assert.Contains(t, run(t, s, "CREATE DATABASE d COLLATE Latin1_General_100_BIN2_UTF8"), "Msg 448,")
+	_, err := engine.New(engine.Options{Version: "2017", Collation: "Latin1_General_100_BIN2_UTF8"})
+	require.ErrorContains(t, err, "Latin1_General_100_BIN2_UTF8")
+}
+
+func TestRelease_StringSplit(t *testing.T) {
+	_, s := played(t, engine.Options{Version: "2022"})
+	assert.Contains(t, run(t, s, "SELECT * FROM STRING_SPLIT('a,b', ',', 1)"), "value nvarchar(max) | ordinal bigint\na | 1\nb | 2\n")
+	assert.Contains(t, run(t, s, "SELECT * FROM STRING_SPLIT('a,b', ',', 0)"), "value nvarchar(max)\na\nb\n")
+	assert.Contains(t, run(t, s, "SELECT * FROM STRING_SPLIT('a,b', ',,')"), "Msg 214,")
+	assert.Contains(t, run(t, s, "SELECT * FROM GENERATE_SERIES(3, 1)"), "\n3\n2\n1\n")
+	assert.Contains(t, run(t, s, "SELECT * FROM GENERATE_SERIES(1, 8, 3)"), "\n1\n4\n7\n(3)")
+	assert.Contains(t, run(t, s, "SELECT * FROM GENERATE_SERIES(1, 8, 0)"), "Msg 4199,")
+	_, s = played(t, engine.Options{Version: "2019"})
+	assert.Contains(t, run(t, s, "SELECT * FROM STRING_SPLIT('a,b', ',', 1)"), "Msg 8144,")
+	assert.Contains(t, run(t, s, "SELECT * FROM STRING_SPLIT('a,b', ',')"), "\na\nb\n")
+}
+
+func TestRelease_JoinOperator(t *testing.T) {
+	_, s := played(t, engine.Options{Version: "2022"})
+	assert.Contains(t, run(t, s, "SELECT 'a' || 'b'"), "Msg 102,")
+	_, s = played(t, engine.Options{Version: "2025"})
+	assert.Contains(t, run(t, s, "SELECT 'a' || 'b'"), "Msg 40517, Level 16, State 1, Line 1: Keyword or statement option '||' is not supported")
+	assert.Contains(t, run(t, s, "SELECT 1 | 2"), "\n3\n")
+}
