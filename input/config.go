@@ -36,6 +36,7 @@ type config struct {
 	transactions                bool
 	schemaChanges, capturedOnly bool
 	metadata                    []string // of optionalMetadata
+	extendedHeaders             bool
 	structured                  bool
 	modes                       schema.Modes
 	snapshotMode                string
@@ -70,6 +71,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		transactions:             r.bool(fieldProvideTransactionMetadata),
 		schemaChanges:            r.bool(fieldIncludeSchemaChanges),
 		capturedOnly:             r.bool(fieldSchemaChangesCapturedOnly),
+		extendedHeaders:          r.bool(fieldExtendedHeadersEnabled),
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),

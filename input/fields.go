@@ -62,6 +62,7 @@ const (
 	fieldKeySchemasEnable            = "key_schemas_enable"
 	fieldValueSchemasEnable          = "value_schemas_enable"
 	fieldTombstonesOnDelete          = "tombstones_on_delete"
+	fieldExtendedHeadersEnabled      = "extended_headers_enabled"
 	fieldMetadataInclude             = "metadata_include"
 	fieldStructured                  = "structured"
 

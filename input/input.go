@@ -85,6 +85,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		onStop:  opts.onStop,
 		busy:    semaphore.NewWeighted(1),
 	}
+	if cfg.extendedHeaders {
+		in.maker.context = newContextHeaders(cfg.topics.Prefix)
+	}
 	if in.heartbeats, err = newHeartbeats(cfg.heartbeatInterval, in.eventOptions()); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 type messageMaker struct {
 	structured bool
 	optional   []func(*service.Message, *event.Message)
+	context    *contextHeaders // nil: without
 
 	// Metadata values are interfaces, and putting a string into one allocates:
 	// those that repeat are made once.
@@ -91,6 +92,9 @@ func (m *messageMaker) metadata(msg *service.Message, e *event.Message, texts *b
 	}
 	if e.OldKey != nil {
 		msg.MetaSetMut(metaOldKey, string(e.OldKey))
+	}
+	if m.context != nil {
+		m.context.set(msg, e.Kind)
 	}
 	for _, set := range m.optional {
 		set(msg, e)

@@ -57,6 +57,9 @@ func eventFields() []*service.ConfigField {
 			Default([]any{}).Advanced().
 			Example([]string{metaCommitLSN, metaSchema}).
 			LintRule(lintMeta),
+		service.NewBoolField(fieldExtendedHeadersEnabled).
+			Description("Whether messages of tables carry Debezium's context headers as metadata: `__debezium.context.connectorLogicalName` (`topic_prefix`), `.taskId` (always 0), `.connectorName` (sqlserver) and `.runId` (random for each start). On by default in Debezium; four more metadata keys cost throughput.").
+			Default(false).Advanced(),
 		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
 			string(schema.TimeAdaptive):                 "As the column: milliseconds, microseconds or nanoseconds. A `datetime2(7)` outside 1677 to 2262 does not fit and is an error.",
 			string(schema.TimeAdaptiveTimeMicroseconds): "The same, but `time` columns in microseconds.",

@@ -11,9 +11,9 @@ import (
 // Version is the connector's version in source blocks.
 var Version = "0.1.0"
 
-// connector is the connector's name in source blocks, by which consumers of
+// Connector is the connector's name in source blocks, by which consumers of
 // Debezium's events tell databases apart.
-const connector = "sqlserver"
+const Connector = "sqlserver"
 
 // streaming is the snapshot marker of events that come from change tables.
 const streaming = "false"
@@ -64,7 +64,7 @@ func newSource(prefix string, id schema.TableID) source {
 	s := source{prefix: prefix, database: id.Database, schema: id.Schema, table: id.Name}
 
 	b := schema.AppendString([]byte(`{"version":`), Version)
-	b = schema.AppendString(append(b, `,"connector":`...), connector)
+	b = schema.AppendString(append(b, `,"connector":`...), Connector)
 	b = schema.AppendString(append(b, `,"name":`...), prefix)
 	s.beforeMillis = append(b, `,"ts_ms":`...)
 
@@ -116,7 +116,7 @@ func appendLSN(dst []byte, l lsn.LSN) []byte {
 
 func (s *source) structured(o *origin) map[string]any {
 	m := map[string]any{
-		"version": Version, "connector": connector, "name": s.prefix,
+		"version": Version, "connector": Connector, "name": s.prefix,
 		"ts_ms": o.time.UnixMilli(), "snapshot": o.snapshot, "db": s.database, "sequence": nil,
 		"ts_us": o.time.UnixMicro(), "ts_ns": o.time.UnixNano(),
 		"schema": s.schema, "table": s.table,
