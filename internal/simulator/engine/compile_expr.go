@@ -562,9 +562,8 @@ func (c *compiler) collate(e *tsql.Collate, b *block) (*expr, error) {
 	if strings.EqualFold(e.Collation, "DATABASE_DEFAULT") || strings.EqualFold(e.Collation, "CATALOG_DEFAULT") {
 		col = c.x.collation()
 	} else {
-		var ok bool
-		if col, ok = sqltypes.LookupCollation(e.Collation); !ok {
-			return nil, raise(448, "Invalid collation '%s'.", e.Collation)
+		if col, err = c.x.in.collation(e.Collation); err != nil {
+			return nil, err
 		}
 	}
 	if !x.typ.ID.IsText() && x.typ.ID != sqltypes.Unknown {

@@ -329,9 +329,9 @@ func (x *Exec) alterColumn(a *alteration, st *tsql.AlterColumn) error {
 		return raise(4927, "Cannot alter column '%s' to be data type timestamp.", col.Name)
 	}
 	if to.ID.IsText() && st.Collation != "" {
-		c, ok := sqltypes.LookupCollation(st.Collation)
-		if !ok {
-			return raise(448, "Invalid collation '%s'.", st.Collation)
+		c, err := x.in.collation(st.Collation)
+		if err != nil {
+			return err
 		}
 		to.Collation = c
 	}

@@ -26,8 +26,8 @@ func (x *Exec) createDatabaseStmt(st *tsql.CreateDatabaseStmt) error {
 		return sqltypes.Errorf(1801, 3, 16, "Database '%s' already exists. Choose a different database name.", st.Name)
 	}
 	if st.Collation != "" {
-		if _, ok := sqltypes.LookupCollation(st.Collation); !ok {
-			return raise(448, "Invalid collation '%s'.", st.Collation)
+		if _, err := x.in.collation(st.Collation); err != nil {
+			return err
 		}
 	}
 	id := x.in.freeDatabaseID()
@@ -75,6 +75,7 @@ func (x *Exec) dropDatabase(name string, missing func() error) error {
 	x.in.mu.Lock()
 	delete(x.in.databases, fold(db.Name()))
 	x.in.mu.Unlock()
+	db.leaveName()
 	if err := x.in.store.DropDatabase(db.id); err != nil {
 		return fmt.Errorf("dropping database %q: %w", name, err)
 	}

@@ -57,9 +57,9 @@ func (x *Exec) needLock(db *Database) error {
 }
 
 func (x *Exec) alterCollation(db *Database, name string) error {
-	c, ok := sqltypes.LookupCollation(name)
-	if !ok {
-		return raise(448, "Invalid collation '%s'.", name)
+	c, err := x.in.collation(name)
+	if err != nil {
+		return err
 	}
 	if err := x.needLock(db); err != nil {
 		return err
@@ -108,6 +108,7 @@ func (x *Exec) renameDatabase(db *Database, name string) error {
 	db.name = name
 	db.nameMu.Unlock()
 	x.in.databases[fold(name)] = db
+	db.leaveName()
 	return nil
 }
 

@@ -388,10 +388,12 @@ func (c *compiler) functionTable(ts *tsql.FuncTable, b *block, lateral bool) (*f
 // tableFunction resolves and compiles a table-valued function's call.
 func (c *compiler) tableFunction(f *tsql.FuncCall, b *block) (*tableCall, []columnDesc, error) {
 	name := f.Name.Base()
-	if schema := fold(f.Name.Schema()); schema == "" && len(f.Name.Parts) == 1 || schema == "sys" {
-		if tf, ok := c.systemTableFunction(schema, fold(name)); ok {
-			return c.goTableFunction(tf, f, c.x.db, b)
-		}
+	tf, err := c.systemTableFunction(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tf != nil {
+		return c.goTableFunction(tf, f, c.x.db, b)
 	}
 	db, err := c.database(f.Name)
 	if err != nil {

@@ -130,6 +130,9 @@ func New(opts Options) (*Instance, error) {
 		databases: map[string]*Database{}, sessions: map[int]*Session{}, logins: map[string]*login{},
 		serverSettings: map[string]serverSetting{},
 	}
+	if _, err := in.collation(opts.Collation); err != nil {
+		return nil, fmt.Errorf("collation %q in version %s: %w", opts.Collation, in.product.name, err)
+	}
 	in.started = in.Now()
 	if in.store == nil {
 		store, err := storage.Open(storage.Options{Dir: opts.Dir, Clock: opts.Clock})

@@ -210,7 +210,7 @@ func (in *Instance) parse(sql string, quoted bool) (*tsql.Program, error) {
 	if prog != nil {
 		return prog, nil
 	}
-	prog, err := tsql.Parse(sql, tsql.Options{QuotedIdentifierOff: !quoted})
+	prog, err := tsql.Parse(sql, tsql.Options{QuotedIdentifierOff: !quoted, JoinOperator: in.AtLeast(Release2025)})
 	if err != nil {
 		return nil, err
 	}

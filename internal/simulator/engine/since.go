@@ -55,6 +55,17 @@ func (in *Instance) checkType(name string) error {
 	return nil
 }
 
+// collation finds a collation that the release has: those with _UTF8 came with
+// SQL Server 2019, version 140 with 2017 (MS docs: Collation and Unicode support).
+// An unknown one is error 448.
+func (in *Instance) collation(name string) (*sqltypes.Collation, error) {
+	c, ok := sqltypes.LookupCollation(name)
+	if !ok || c.UTF8 && !in.AtLeast(Release2019) || c.Version == 140 && !in.AtLeast(Release2017) {
+		return nil, raise(448, "Invalid collation '%s'.", name)
+	}
+	return c, nil
+}
+
 // truncationAsOf gives error 2628 the form of its time: 8152, without names,
 // below compatibility level 150 (MS docs: MSSQLSERVER_2628).
 func (x *Exec) truncationAsOf(e *sqltypes.Error) *sqltypes.Error {

@@ -103,9 +103,9 @@ func (x *Exec) addColumn(t *Table, def *tsql.ColumnDef) error {
 	}
 	if def.Collation != "" {
 		if !strings.EqualFold(def.Collation, "database_default") {
-			c, ok := sqltypes.LookupCollation(def.Collation)
-			if !ok {
-				return raise(448, "Invalid collation '%s'.", def.Collation)
+			c, err := x.in.collation(def.Collation)
+			if err != nil {
+				return err
 			}
 			col.Type.Collation = c
 		}

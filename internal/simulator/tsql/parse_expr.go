@@ -213,6 +213,9 @@ func (p *parser) arithmetic(operators map[string]bool, operand func() Expr) Expr
 		}
 		p.grow(&n)
 		op := p.advance().text
+		if op == "|" && p.joins && p.op("|") {
+			p.unsupported("||")
+		}
 		right := operand()
 		if isCondition(right) {
 			p.unexpected()

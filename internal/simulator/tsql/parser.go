@@ -10,6 +10,9 @@ import (
 type Options struct {
 	// QuotedIdentifierOff makes "x" a string (SET QUOTED_IDENTIFIER OFF).
 	QuotedIdentifierOff bool
+	// JoinOperator knows || of SQL Server 2025, which is refused by its name; it is
+	// a syntax error otherwise.
+	JoinOperator bool
 }
 
 const (
@@ -70,6 +73,7 @@ type parser struct {
 	depth  int
 	nested int // enclosing statements
 	first  int // index of the token that begins the batch's first statement
+	joins  bool
 }
 
 type syntaxError struct{ err *sqltypes.Error }
@@ -79,7 +83,7 @@ func newParser(sql string, opts Options) (*parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parser{sql: sql, tokens: tokens}, nil
+	return &parser{sql: sql, tokens: tokens, joins: opts.JoinOperator}, nil
 }
 
 func catchSyntaxError(err *error) {
