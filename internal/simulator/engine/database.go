@@ -80,6 +80,14 @@ func (db *Database) accessible(l *login) bool {
 	return db.Catalog().userOf(l) != nil
 }
 
+// leaveName makes sessions look the database's name up again, whose plans know the
+// database itself: another one, or none, has the name from now on.
+func (db *Database) leaveName() {
+	c := db.Catalog().clone()
+	c.version = db.in.versions.Add(1)
+	db.catalog.Store(c)
+}
+
 // userOf is the database user of a login; dbo for sysadmins and the owner.
 func (c *Catalog) userOf(l *login) *Principal {
 	if l.Sysadmin || strings.EqualFold(c.options.Owner, l.Name) {

@@ -177,6 +177,9 @@ func (in *Instance) replaceDatabase(old *Database, name string, data []byte) (*D
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.databases[fold(name)] = db
+	if old != nil {
+		old.leaveName()
+	}
 	return db, nil
 }
 
