@@ -158,7 +158,8 @@ func diffOverflow(function string) error {
 }
 
 // dateDiff counts the boundaries of a part between two dates. Values with an offset
-// are compared in UTC.
+// are compared in UTC; a date has midnight for a time, a time 1900-01-01 for a date
+// (MS docs, "DATEDIFF").
 func dateDiff(function string, args []sqltypes.Value, types []sqltypes.Type) (int64, error) {
 	p, err := parsePart(args[0].Str(), function)
 	if err != nil {
@@ -170,8 +171,8 @@ func dateDiff(function string, args []sqltypes.Value, types []sqltypes.Type) (in
 		if err != nil {
 			return 0, err
 		}
-		if err := checkPart(p, function, t); err != nil {
-			return 0, err
+		if t.ID == sqltypes.Time {
+			v = sqltypes.DateTime2Of(sqltypes.Days1900, v.Ticks())
 		}
 		m[i] = sqltypes.MomentOf(v)
 		if m[i].Offset != 0 {
