@@ -58,9 +58,30 @@ func derive(t *rapid.T, text string, depth int) string {
 	}
 }
 
-// refusals are the numbers of errors that name an unsupported construct: none of
-// the grammar's is.
-var refusals = map[int32]bool{40000: true}
+// expected are the errors that the grammar's statements may end in, all of them SQL
+// Server's for such statements. A number that is not here is a defect: of the
+// engine, or of this list.
+var expected = numbers(
+	// Statements that cannot be compiled: syntax, names, types, places.
+	102, 104, 108, 116, 120, 121, 128, 130, 134, 144, 145, 147, 156, 164, 174, 189, 191, 205, 206, 207, 208, 209, 213, 214, 244, 257, 263, 271, 319, 402, 403, 408, 421, 529,
+	1011, 1012, 1013, 1015, 1033, 1062, 1065, 1067, 2705, 4104, 4108, 4109, 4127, 4924, 8116, 8117, 8120, 8121, 8124, 8127, 8155, 8156, 8158, 8159, 8161, 8167,
+	11719, 11720, 11721, 11722, 11724, 13601, 13605,
+	// Values, keys and rows.
+	210, 220, 235, 241, 242, 244, 245, 248, 293, 295, 512, 515, 517, 530, 535, 536, 537, 542, 544, 2627, 2628, 6850, 8114, 8115, 8134, 8152, 8162, 8672, 8729, 11728,
+	// Objects, cursors, transactions, and what the grammar raises.
+	217, 2714, 3609, 3701, 3902, 3903, 3930, 3998, 16915, 16916, 16917, 50000, 50001,
+)
+
+// lacking is how this server names the one construct of the grammar that it lacks.
+const lacking = "NEXT VALUE FOR of one sequence twice"
+
+func numbers(list ...int32) map[int32]bool {
+	out := map[int32]bool{}
+	for _, n := range list {
+		out[n] = true
+	}
+	return out
+}
 
 // TestRandomStatements executes random batches: none may panic, hang or end the
 // session, and errors carry numbers of SQL Server.
@@ -82,8 +103,7 @@ func TestRandomStatements(t *testing.T) {
 		r := &recorder{}
 		require.NoError(rt, s.Batch(t.Context(), sql, r), sql)
 		for _, n := range r.errors {
-			require.Positive(rt, n, sql)
-			require.False(rt, refusals[n] && !strings.Contains(r.out.String(), "NEXT VALUE FOR of one sequence twice"), "%s\n%s", sql, r.out.String())
+			require.True(rt, expected[n] || n == 40000 && strings.Contains(r.out.String(), lacking), "%s\n%s", sql, r.out.String())
 		}
 		if _, open := s.Transaction(); open {
 			r := &recorder{}
