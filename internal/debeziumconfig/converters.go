@@ -86,6 +86,7 @@ func (t *translation) converter(property string) Converter {
 	if encoding := c.encoding(); encoding != "" {
 		t.note(connect, property, NotApplicable, encoding)
 	}
+	t.cloudFormat(property, given, &c)
 	rests, _ := t.takePrefix(property + ".")
 	for _, rest := range rests {
 		switch {
@@ -97,4 +98,30 @@ func (t *translation) converter(property string) Converter {
 		}
 	}
 	return c
+}
+
+// cloudFormat reads what Confluent Cloud has in the place of converters; its
+// JSON is without schemas.
+func (t *translation) cloudFormat(property string, hasConverter bool, c *Converter) {
+	format := map[string]string{"key.converter": "output.key.format", "value.converter": "output.data.format"}[property]
+	text, given := t.take(format)
+	if !given || hasConverter {
+		return
+	}
+	*c = Converter{schemasProperty: format}
+	switch strings.ToUpper(text) {
+	case "JSON":
+		return
+	case "AVRO":
+		c.Class = "AvroConverter"
+	case "PROTOBUF":
+		c.Class = "ProtobufConverter"
+	case "JSON_SR":
+		c.Class = "JsonSchemaConverter"
+	case "STRING":
+		c.Class = "StringConverter"
+	default:
+		c.Class = text
+	}
+	t.note(connect, format, NotApplicable, c.encoding())
 }

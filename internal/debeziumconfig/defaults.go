@@ -5,7 +5,12 @@ import "strings"
 // The functions here are the defaults of Debezium that differ from the input's,
 // or that changed since 1.x.
 
-func isolation(*translation) fallback {
+func isolation(t *translation) fallback {
+	for _, f := range t.result.Fields {
+		if f.Name == "application_intent" && f.Value == "ReadOnly" {
+			return fallback{value: "snapshot", comment: "As Debezium does on read-only replicas."}
+		}
+	}
 	return fallback{
 		value:   "repeatable_read",
 		comment: "Debezium's default; it locks rows until the snapshot ends. The input's own, auto, blocks no writer.",

@@ -16,59 +16,131 @@ var errScript = errors.New("the script is more than a comparison of fields; writ
 // bloblangOf translates the simple half of Groovy and JavaScript: fields,
 // literals, comparisons, and, or, not, and one choice, "a ? b : c". Names maps
 // the first part of a field's path.
-func bloblangOf(script string, names map[string]string) (string, error) {
-	var (
-		out    strings.Builder
-		choice int // depth of ? seen: 1 waits for the colon, 2 is behind it
-	)
-	for rest := strings.TrimSpace(script); rest != ""; {
+func bloblangOf(text string, names map[string]string) (string, error) {
+	s := script{names: names}
+	for rest := strings.TrimSpace(text); rest != ""; {
 		t := token.FindString(rest)
 		if t == "" {
 			return "", errScript
 		}
 		rest = rest[len(t):]
-		switch {
-		case strings.TrimSpace(t) == "":
-			out.WriteByte(' ')
-		case t == "?":
-			if choice != 0 || strings.Count(out.String(), "(") != strings.Count(out.String(), ")") {
-				return "", errScript
-			}
-			choice = 1
-			condition := strings.TrimSpace(out.String())
-			out.Reset()
-			out.WriteString("if " + condition + " {")
-		case t == ":":
-			if choice != 1 {
-				return "", errScript
-			}
-			choice = 2
-			out.WriteString("} else {")
-		case t == "===" || t == "!==":
-			out.WriteString(t[:2])
-		case t[0] == '\'' || t[0] == '"':
-			text, err := literal(t)
-			if err != nil {
-				return "", err
-			}
-			out.WriteString(text)
-		case plainName.MatchString(t[:1]):
-			word, err := fieldOf(t, names)
-			if err != nil || strings.HasPrefix(strings.TrimSpace(rest), "(") {
-				return "", errScript
-			}
-			out.WriteString(word)
-		default:
-			out.WriteString(t)
+		isCall := plainName.MatchString(t[:1]) && strings.HasPrefix(strings.TrimSpace(rest), "(")
+		if err := s.add(t); err != nil || isCall {
+			return "", errScript
 		}
 	}
-	switch choice {
-	case 1:
-		return "", errScript
-	case 2:
-		out.WriteString(" }")
+	return s.finish()
+}
+
+// script is an expression being translated.
+type script struct {
+	names map[string]string
+	out   strings.Builder
+	// operand is what stands since the last and, or, not, parenthesis or part
+	// of a choice.
+	operand strings.Builder
+	depth   int // of parentheses
+	choice  int // 1 behind the question mark, 2 behind the colon
+}
+
+// add adds one token.
+func (s *script) add(t string) error {
+	switch t {
+	case "&&", "||", "!":
+		if err := s.flush(); err != nil {
+			return err
+		}
+		s.out.WriteString(t)
+		return nil
+	case "(", ")":
+		return s.parenthesis(t)
+	case "?", ":":
+		return s.choose(t)
+	case "===", "!==":
+		s.operand.WriteString(t[:2])
+		return nil
 	}
-	expression := strings.TrimSpace(out.String())
+	switch {
+	case strings.TrimSpace(t) == "":
+		s.operand.WriteByte(' ')
+	case t[0] == '\'' || t[0] == '"':
+		text, err := literal(t)
+		s.operand.WriteString(text)
+		return err
+	case plainName.MatchString(t[:1]):
+		word, err := fieldOf(t, s.names)
+		s.operand.WriteString(word)
+		return err
+	default:
+		s.operand.WriteString(t)
+	}
+	return nil
+}
+
+// flush writes the operand. Comparing an order with null is false in the
+// scripts and an error in Bloblang.
+func (s *script) flush() error {
+	text := s.operand.String()
+	s.operand.Reset()
+	if at := strings.IndexAny(unquoted(text), "<>"); at >= 0 {
+		left, right := text[:at], strings.TrimLeft(text[at:], "<>=")
+		if strings.TrimSpace(left) == "" || strings.TrimSpace(right) == "" {
+			return errScript
+		}
+		text = strings.Replace(text, strings.TrimSpace(text), "("+strings.TrimSpace(text)+").catch(false)", 1)
+	}
+	s.out.WriteString(text)
+	return nil
+}
+
+// unquoted is a text with what stands in quotes blanked.
+func unquoted(text string) string {
+	return quoted.ReplaceAllStringFunc(text, func(literal string) string { return strings.Repeat("_", len(literal)) })
+}
+
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+func (s *script) parenthesis(t string) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if s.depth++; t == ")" {
+		s.depth -= 2
+	}
+	s.out.WriteString(t)
+	if s.depth < 0 {
+		return errScript
+	}
+	return nil
+}
+
+// choose turns the one choice, outside of parentheses, into if and else.
+func (s *script) choose(t string) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	switch {
+	case t == "?" && s.choice == 0 && s.depth == 0:
+		condition := strings.TrimSpace(s.out.String())
+		s.out.Reset()
+		s.out.WriteString("if " + condition + " {")
+	case t == ":" && s.choice == 1 && s.depth == 0:
+		s.out.WriteString("} else {")
+	default:
+		return errScript
+	}
+	s.choice++
+	return nil
+}
+
+func (s *script) finish() (string, error) {
+	if err := s.flush(); err != nil || s.depth != 0 || s.choice == 1 {
+		return "", errScript
+	}
+	if s.choice == 2 {
+		s.out.WriteString(" }")
+	}
+	expression := strings.TrimSpace(s.out.String())
 	if expression == "" {
 		return "", errors.New("the script is empty")
 	}

@@ -42,7 +42,7 @@ var reasons = []ignored{
 	{re(`debezium\.sink\..*|quarkus\..*|debezium\..*`), connect, "of Debezium Server; the output of the pipeline serves instead"},
 	{re(`(bootstrap\.servers|group\.id|plugin\.path|rest\..*|(config|status)\.storage\..*|listeners|consumer\..*|admin\..*|internal\.(key|value)\.converter.*)`), connect, "of the worker"},
 	{re(`kafka\.(topic|api\.key|api\.secret|auth\.mode|service\.account\.id|endpoint|deployment\.type|max\.partition\.validation\.disable)`), connect, "of Confluent Cloud"},
-	{re(`output\.(data|key)\.format|after\.state\.only|json\.output\.decimal\.format|schema\.context\.name|auto\.restart\.on\.user\.error|value\.converter\..*`), connect, "of Confluent Cloud; a mapping in the pipeline serves instead"},
+	{re(`after\.state\.only|json\.output\.decimal\.format|schema\.context\.name|auto\.restart\.on\.user\.error|value\.converter\..*`), connect, "of Confluent Cloud; a mapping in the pipeline serves instead"},
 }
 
 func re(pattern string) *regexp.Regexp {

@@ -44,7 +44,7 @@ func TestOffer_GrowsWithTheInput(t *testing.T) {
 		service.NewStringField("topic_prefix"),
 		service.NewStringEnumField("application_intent", "ReadWrite", "ReadOnly"),
 		service.NewStringAnnotatedEnumField("snapshot_mode", map[string]string{"initial": "i", "always": "a"}),
-		service.NewStringEnumField("snapshot_isolation_mode", "auto", "repeatable_read"),
+		service.NewStringEnumField("snapshot_isolation_mode", "auto", "repeatable_read", "snapshot"),
 	}
 	for _, name := range []string{
 		"snapshot_mode_configuration_based", "snapshot_select_statement_overrides", "snapshot_max_threads_multipliers",
@@ -68,7 +68,7 @@ func TestOffer_GrowsWithTheInput(t *testing.T) {
 		"database_query_timeout":                 "90s",
 		"database_initial_statements":            []string{"SELECT ';'", "SELECT 2"},
 		"schema_changes_captured_only":           true,
-		"snapshot_isolation_mode":                "repeatable_read",
+		"snapshot_isolation_mode":                "snapshot",
 		"extended_headers_enabled":               true,
 		"source_timestamp_mode":                  "begin",
 		"event_converting_failure_handling_mode": "warn",

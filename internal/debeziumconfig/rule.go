@@ -87,8 +87,11 @@ func (r rule) set(t *translation, property, text string) {
 		t.note(r.section, property, Invalid, err.Error())
 		return
 	}
+	if _, isList := value.([]string); isList && hasReference(text) && references.ReplaceAllString(text, "") == "" {
+		t.note(r.section, property, Differs, "one variable is one item of a list; write the items out")
+	}
 	if !t.offer.has(r.field) {
-		if value == inForce[r.field] {
+		if _, isList := value.([]string); !isList && value == inForce[r.field] {
 			return
 		}
 		t.note(r.section, property, Planned, "the field "+r.field+" is planned")

@@ -184,7 +184,7 @@ func eventRouter(s *smt) ([]Step, error) {
 	}
 	s.get("table.op.invalid.behavior", "")
 	return []Step{
-		{Mapping: `root = if @kind == "tombstone" || !["c", "r"].contains(@op) { deleted() }`},
+		{Mapping: `root = if @kind == "tombstone" || @kind == "change" && !["c", "r"].contains(@op) { deleted() }`},
 		{Check: `@kind == "change"`, Mapping: lines(append(mapping, "root = "+payload)...)},
 	}, nil
 }

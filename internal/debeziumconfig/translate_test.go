@@ -49,6 +49,7 @@ func TestTranslate_Values(t *testing.T) {
 		{"table.include.list", ` dbo\.a , dbo\.b\,c ,, `, "table_include_list", []string{`dbo\.a`, `dbo\.b,c`}, ""},
 		{"table.include.list", "", "table_include_list", nil, ""},
 		{"table.whitelist", "a", "table_include_list", []string{"a"}, ""},
+		{"table.include.list", "${env:TABLES}", "table_include_list", []string{"${env:TABLES}"}, "one variable is one item"},
 		{"tombstones.on.delete", "FALSE", "tombstones_on_delete", false, ""},
 		{"tombstones.on.delete", "maybe", "tombstones_on_delete", nil, "tombstones.on.delete: invalid: want true or false"},
 		{"poll.interval.ms", "90000", "poll_interval", "90s", ""},
@@ -173,6 +174,7 @@ func TestTranslate_Converters(t *testing.T) {
 		{"JSON", map[string]string{"key.converter": json, "value.converter": json}, map[string]any{"schemas_enable": true}},
 		{"without schemas", map[string]string{"key.converter": json, "value.converter": json, "key.converter.schemas.enable": "false", "value.converter.schemas.enable": "false"}, map[string]any{"schemas_enable": false}},
 		{"one of each", map[string]string{"key.converter": json, "value.converter": json, "key.converter.schemas.enable": "false"}, map[string]any{"key_schemas_enable": false, "value_schemas_enable": true}},
+		{"of Confluent Cloud", map[string]string{"output.data.format": "JSON", "output.key.format": "JSON"}, map[string]any{"schemas_enable": false}},
 		{"text and JSON", map[string]string{"key.converter": "org.apache.kafka.connect.storage.StringConverter", "value.converter": json}, map[string]any{"key_schemas_enable": false, "value_schemas_enable": true}},
 	}
 	for _, tt := range tests {
