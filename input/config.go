@@ -14,6 +14,8 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -28,6 +30,8 @@ type config struct {
 	selection     schema.SelectionOptions
 	skipped       []int // values of __$operation
 	skipUnchanged bool
+	timeZone      *time.Location // nil: the server's
+	sourceTime    stream.SourceTime
 
 	topics                      event.Naming
 	schemaNames                 schema.NameAdjustment
@@ -65,6 +69,8 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		selection:                r.selection(),
 		skipped:                  r.skippedOperations(),
 		skipUnchanged:            r.bool(fieldSkipMessagesWithoutChange),
+		timeZone:                 r.timeZone(),
+		sourceTime:               stream.SourceTime(r.string(fieldSourceTimestampMode)),
 		topics:                   r.topics(),
 		schemaNames:              schema.NameAdjustment(r.string(fieldSchemaNameAdjustmentMode)),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
@@ -150,6 +156,7 @@ func (c config) validate() error {
 		options      []string
 	}{
 		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite}},
+		{fieldSourceTimestampMode, string(c.sourceTime), []string{string(stream.TimeCommit), string(stream.TimeBegin), string(stream.TimeProcessing)}},
 		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
 		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},
 		{fieldBinaryHandlingMode, string(c.modes.Binary), modeNames(schema.BinaryModes)},
@@ -262,6 +269,18 @@ func (r *reader) server() sqlserver.Config {
 		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
 	}
 	return c
+}
+
+func (r *reader) timeZone() *time.Location {
+	name := r.optionalString(fieldDatabaseServerTimezone)
+	if name == "" {
+		return nil
+	}
+	zone, err := timezone.Load(name)
+	if err != nil {
+		r.fail(fmt.Errorf("field %s: %w", fieldDatabaseServerTimezone, err))
+	}
+	return zone
 }
 
 func (r *reader) modes() schema.Modes {

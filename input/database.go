@@ -103,6 +103,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 		return fmt.Errorf("asking for the facts of the database: %w", err)
 	}
 	d.name = facts.Database
+	d.setTimeZone(facts)
 	if !facts.CDCEnabled {
 		return sqlserver.NewProblem(sqlserver.ReasonCDCDisabled,
 			fmt.Sprintf("change data capture is off in database %q", d.name),
@@ -317,6 +318,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
 		Encoder:                  d.encoder,
+		SourceTime:               d.cfg.sourceTime,
 		Transactions:             d.transactions,
 		SchemaChanges:            d.schemaChanges,
 		Database:                 d.name,

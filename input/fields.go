@@ -20,6 +20,8 @@ const (
 	fieldApplicationIntent = "application_intent"
 	fieldDriverOptions     = "driver_options"
 
+	fieldDatabaseServerTimezone = "database_server_timezone"
+
 	fieldSchemaIncludeList           = "schema_include_list"
 	fieldSchemaExcludeList           = "schema_exclude_list"
 	fieldTableIncludeList            = "table_include_list"
@@ -62,6 +64,7 @@ const (
 	fieldKeySchemasEnable            = "key_schemas_enable"
 	fieldValueSchemasEnable          = "value_schemas_enable"
 	fieldTombstonesOnDelete          = "tombstones_on_delete"
+	fieldSourceTimestampMode         = "source_timestamp_mode"
 	fieldExtendedHeadersEnabled      = "extended_headers_enabled"
 	fieldMetadataInclude             = "metadata_include"
 	fieldStructured                  = "structured"

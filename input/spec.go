@@ -149,6 +149,9 @@ func connectionFields() []*service.ConfigField {
 		service.NewStringEnumField(fieldApplicationIntent, sqlserver.IntentReadWrite).
 			Description("The intent declared at login. Read-only replicas are not supported in this version.").
 			Default(sqlserver.IntentReadWrite).Advanced(),
+		service.NewStringField(fieldDatabaseServerTimezone).
+			Description("The time zone of the server, by its IANA or Windows name: it records the times of transactions in local time. Without it the server is asked, which answers from SQL Server 2022 on; else its present offset is taken, with a warning. In the hour that clocks repeat, times are those of the first.").
+			Optional().Advanced().Example("Europe/Vienna").Example("W. Europe Standard Time"),
 		service.NewStringMapField(fieldDriverOptions).
 			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
 			Default(map[string]any{}).Advanced().

@@ -4,6 +4,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
@@ -57,6 +58,13 @@ func eventFields() []*service.ConfigField {
 			Default([]any{}).Advanced().
 			Example([]string{metaCommitLSN, metaSchema}).
 			LintRule(lintMeta),
+		service.NewStringAnnotatedEnumField(fieldSourceTimestampMode, map[string]string{
+			string(stream.TimeCommit):     "When the transaction ended.",
+			string(stream.TimeBegin):      "When the transaction began, as Debezium says in its direct mode.",
+			string(stream.TimeProcessing): "When the change was read.",
+		}).
+			Description("What `source.ts_ms`, `ts_us` and `ts_ns` of a change mean. The server records the times of transactions to about three milliseconds.").
+			Default(string(stream.TimeCommit)).Advanced(),
 		service.NewBoolField(fieldExtendedHeadersEnabled).
 			Description("Whether messages of tables carry Debezium's context headers as metadata: `__debezium.context.connectorLogicalName` (`topic_prefix`), `.taskId` (always 0), `.connectorName` (sqlserver) and `.runId` (random for each start). On by default in Debezium; four more metadata keys cost throughput.").
 			Default(false).Advanced(),

@@ -20,6 +20,7 @@ type Conn struct {
 	wire     *wire
 	config   Config
 	database string // as asked for; empty: the login's default
+	zone     *time.Location
 	broken   bool
 }
 
@@ -29,6 +30,11 @@ func newConn(raw *mssql.Conn, w *wire, cfg Config, database string) *Conn {
 
 // Usable reports whether the connection can run another statement.
 func (c *Conn) Usable() bool { return !c.broken && c.raw.IsValid() }
+
+// SetTimeZone says in which time zone the server records the times of
+// transactions: its own, which changes its offset twice a year in many places.
+// Without it, the server's present offset is taken for all of them.
+func (c *Conn) SetTimeZone(zone *time.Location) { c.zone = zone }
 
 // Close closes the connection. It may be called more than once, and while a
 // statement runs, which then fails.

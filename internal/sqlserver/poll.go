@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
@@ -46,9 +47,9 @@ type Poll struct {
 // Commit is one captured transaction.
 type Commit struct {
 	LSN lsn.LSN
-	// Begin and End are its times in UTC, by the server's present offset. The
-	// mapping allows NULL for both: then one stands for the other, and both
-	// are zero if it has neither.
+	// Begin and End are its times in UTC, by the time zone of the connection.
+	// The mapping allows NULL for both: then one stands for the other, and
+	// both are zero if it has neither.
 	Begin, End time.Time
 }
 
@@ -114,8 +115,12 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 			if s.err != nil {
 				return Poll{}, s.err
 			}
+			zone := c.zone
+			if zone == nil {
+				zone = time.FixedZone("", int(offset/time.Second))
+			}
 			for i := range p.Commits {
-				p.Commits[i].toUTC(offset)
+				p.Commits[i].toUTC(zone)
 			}
 		}
 	}
@@ -124,7 +129,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 
 // toUTC turns the times of the mapping, which are the server's local ones,
 // into those of a [Commit].
-func (c *Commit) toUTC(offset time.Duration) {
+func (c *Commit) toUTC(zone *time.Location) {
 	if c.Begin.IsZero() {
 		c.Begin = c.End
 	}
@@ -132,7 +137,7 @@ func (c *Commit) toUTC(offset time.Duration) {
 		c.End = c.Begin
 	}
 	if !c.End.IsZero() {
-		c.Begin, c.End = c.Begin.Add(-offset), c.End.Add(-offset)
+		c.Begin, c.End = timezone.Instant(c.Begin, zone).UTC(), timezone.Instant(c.End, zone).UTC()
 	}
 }
 

@@ -107,7 +107,7 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 		return fmt.Errorf("reading changes of instance %q: %s comes after %s", t.id.Name, c.at, p.last)
 	}
 	p.last = c.at
-	at, err := p.commitTime(row.Commit)
+	at, err := p.sourceTime(row.Commit)
 	if err != nil {
 		return err
 	}
@@ -185,10 +185,13 @@ func mask(c *change) []byte {
 	return c.after.Mask
 }
 
-// commitTime returns the end of a transaction: when its changes came to be.
-// (Debezium reports the begin in direct mode, the end in function mode.)
-// Transactions are asked for in order.
-func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
+// sourceTime returns the time of a transaction that events show: by default
+// its end, when its changes came to be. (Debezium reports the begin in direct
+// mode, the end in function mode.) Transactions are asked for in order.
+func (p *pass) sourceTime(commit lsn.LSN) (time.Time, error) {
+	if p.opts.SourceTime == TimeProcessing {
+		return time.Now(), nil
+	}
 	for len(p.commits) > 0 && p.commits[0].LSN.Before(commit) {
 		p.commits = p.commits[1:]
 	}
@@ -197,6 +200,9 @@ func (p *pass) commitTime(commit lsn.LSN) (time.Time, error) {
 	}
 	if p.commits[0].End.IsZero() {
 		return time.Time{}, fmt.Errorf("reading changes: commit LSN %s has no time in cdc.lsn_time_mapping", commit)
+	}
+	if p.opts.SourceTime == TimeBegin {
+		return p.commits[0].Begin, nil
 	}
 	return p.commits[0].End, nil
 }

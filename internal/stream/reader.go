@@ -46,6 +46,16 @@ const (
 	MaxTransactions = 50_000
 )
 
+// SourceTime is source_timestamp_mode: which moment source blocks show.
+type SourceTime string
+
+// The source times of an event.
+const (
+	TimeCommit     SourceTime = "commit"     // when its transaction ended
+	TimeBegin      SourceTime = "begin"      // when its transaction began, as in Debezium's direct mode
+	TimeProcessing SourceTime = "processing" // when it was read
+)
+
 // Options are the settings of a [Reader].
 type Options struct {
 	// Selection decides which tables and columns are read; nil reads all that
@@ -55,6 +65,8 @@ type Options struct {
 	Skipped []int
 	// Encoder makes the encoder of a table version.
 	Encoder func(*schema.Table) (*event.Encoder, error)
+	// SourceTime chooses the source time of events; zero: TimeCommit.
+	SourceTime SourceTime
 	// Transactions marks the beginnings and ends of transactions; nil: they
 	// are not told of.
 	Transactions *event.Transactions
