@@ -35,7 +35,7 @@ func (in *Instance) view(name string, cols []Column, rows func(x *Exec, db *Data
 func (in *Instance) registerSystemViews() {
 	fillers := map[string]func(x *Exec, db *Database, out *rowFiller) error{}
 	for _, group := range []map[string]func(x *Exec, db *Database, out *rowFiller) error{
-		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, planFillers, replicaFillers, compatFillers, informationFillers,
+		databaseFillers, objectFillers, columnFillers, indexFillers, securityFillers, serverFillers, planFillers, sessionFillers, replicaFillers, compatFillers, informationFillers,
 	} {
 		maps.Copy(fillers, group)
 	}
