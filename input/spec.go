@@ -42,9 +42,10 @@ Every message carries the metadata below. Keys that do not apply are absent.
 |---|---|---|
 | ` + "`topic`" + ` | the Debezium topic name | all |
 | ` + "`key`" + ` | the Debezium key as JSON | those with a key |
-| ` + "`kind`" + ` | ` + "`change` or `tombstone`" + ` | all |
+| ` + "`kind`" + ` | ` + "`change`, `tombstone`, `schema_change`, `transaction` or `heartbeat`" + ` | all |
 | ` + "`op`" + ` | ` + "`r`, `c`, `u` or `d`" + ` | change |
-| ` + "`database`, `database_schema`, `table`" + ` | where the row is | change, tombstone |
+| ` + "`database`" + ` | where the row is | all |
+| ` + "`database_schema`, `table`" + ` | where the row is | change, tombstone, schema_change |
 | ` + "`position`" + ` | place in the stream, in a form that sorts as text | all |
 | ` + "`kafka_tombstone_message`" + ` | true | tombstone |
 | ` + "`__debezium.newkey`, `__debezium.oldkey`" + ` | the other key when a key changes inside one update | change, tombstone |
