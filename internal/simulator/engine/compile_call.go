@@ -13,6 +13,9 @@ import (
 func (c *compiler) call(f *tsql.FuncCall, b *block) (*expr, error) {
 	name := strings.ToUpper(f.Name.Base())
 	if len(f.Name.Parts) > 1 {
+		if m := c.columnMethod(f, b); m != nil {
+			return c.method(m, b)
+		}
 		return c.userCall(f, b)
 	}
 	if !c.x.in.knowsFunction(name) {

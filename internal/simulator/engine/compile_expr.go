@@ -101,7 +101,7 @@ func (c *compiler) plainExpr(e tsql.Expr, b *block) (*expr, error) {
 	case *tsql.IsNull, *tsql.IsDistinct, *tsql.Like, *tsql.In, *tsql.Between, *tsql.Exists, *tsql.Quantified:
 		return nil, sqltypes.Errorf(102, 1, 15, "An expression of Boolean type is used where a value is expected.")
 	case *tsql.MethodCall:
-		return nil, unsupported("The method " + e.Name)
+		return c.method(e, b)
 	case *tsql.StaticMethod:
 		return nil, unsupported("The static method " + e.Name)
 	default:

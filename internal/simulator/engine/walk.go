@@ -41,6 +41,8 @@ func children(e tsql.Expr) []tsql.Expr {
 		return []tsql.Expr{e.X}
 	case *tsql.AtTimeZone:
 		return []tsql.Expr{e.X, e.Zone}
+	case *tsql.MethodCall:
+		return append([]tsql.Expr{e.X}, e.Args...)
 	case *tsql.FuncCall:
 		list := append([]tsql.Expr(nil), e.Args...)
 		if e.Over != nil {
