@@ -134,7 +134,7 @@ func (x *Exec) bindProcedure(name string, params []Param, body []tsql.Stmt) erro
 // bound reports whether a program needs no binding: it was bound by this session
 // in this database before, or is the server's own.
 func (x *Exec) bound(prog *tsql.Program) bool {
-	if x.system || x.function || x.firing != nil || x.s.fmtOnly {
+	if x.system || x.function || x.firing != nil || x.s.fmtOnly || x.s.parseOnly {
 		return true
 	}
 	if x.s.bound[prog] == x.db {

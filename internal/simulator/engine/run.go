@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tsql"
@@ -219,6 +220,9 @@ func (x *Exec) dispatch(stmt tsql.Stmt) (flow, error) {
 	if x.s.fmtOnly {
 		return x.describe(stmt)
 	}
+	if (x.s.noExec || x.s.parseOnly) && !x.system && !leavesNoExec(stmt) {
+		return flowNext, nil
+	}
 	switch st := stmt.(type) {
 	case *tsql.BlockStmt:
 		return x.runList(st.Body)
@@ -242,6 +246,13 @@ func (x *Exec) dispatch(stmt tsql.Stmt) (flow, error) {
 		return flowNext, x.throw(st)
 	}
 	return flowNext, x.runPlanned(stmt)
+}
+
+// leavesNoExec reports the SET that turns NOEXEC or PARSEONLY off, the one statement
+// that runs under them (MS docs: SET NOEXEC, SET PARSEONLY).
+func leavesNoExec(stmt tsql.Stmt) bool {
+	st, ok := stmt.(*tsql.SetOptionStmt)
+	return ok && (slices.Contains(st.Names, "NOEXEC") || slices.Contains(st.Names, "PARSEONLY"))
 }
 
 func (x *Exec) runIf(st *tsql.IfStmt) (flow, error) {

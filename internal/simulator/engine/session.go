@@ -125,6 +125,8 @@ type settings struct {
 	implicit         bool
 	quotedOff        bool
 	fmtOnly          bool
+	noExec           bool
+	parseOnly        bool
 	arithAbort       bool
 	dateFirst        int
 	rowCountLimit    int64

@@ -81,7 +81,11 @@ func (x *Exec) setOption(st *tsql.SetOptionStmt) error {
 			"CURSOR_CLOSE_ON_COMMIT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS", "NO_BROWSETABLE", "STATISTICS IO", "STATISTICS TIME", "STATISTICS PROFILE", "STATISTICS XML":
 		case "FMTONLY":
 			s.fmtOnly = st.On
-		case "PARSEONLY", "NOEXEC", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML":
+		case "NOEXEC":
+			s.noExec = st.On
+		case "PARSEONLY":
+			s.parseOnly = st.On
+		case "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML":
 			if st.On {
 				return unsupported("SET " + name + " ON")
 			}
