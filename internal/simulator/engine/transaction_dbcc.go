@@ -28,9 +28,13 @@ func (x *Exec) dbcc(st *tsql.OtherStmt) error {
 		if err := x.userOptions(); err != nil {
 			return err
 		}
+	case "CHECKIDENT":
+		if err := x.checkIdentity(st); err != nil {
+			return err
+		}
 	case "FREEPROCCACHE":
 		x.in.planCache.clear()
-	case "CHECKDB", "CHECKTABLE", "CHECKALLOC", "CHECKCATALOG", "CHECKCONSTRAINTS", "CHECKIDENT", "CLEANTABLE", "DROPCLEANBUFFERS",
+	case "CHECKDB", "CHECKTABLE", "CHECKALLOC", "CHECKCATALOG", "CHECKCONSTRAINTS", "CLEANTABLE", "DROPCLEANBUFFERS",
 		"FREESESSIONCACHE", "FREESYSTEMCACHE", "INDEXDEFRAG", "DBREINDEX", "SHRINKDATABASE", "SHRINKFILE", "UPDATEUSAGE", "FLUSHAUTHCACHE":
 	default:
 		return unsupported(st.What)
