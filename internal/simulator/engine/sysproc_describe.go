@@ -30,6 +30,10 @@ func (in *Instance) registerDescribeProcedures() {
 	batch, params := Param{Name: "@tsql", Type: typeNVarMax}, nullParam(Param{Name: "@params", Type: typeNVarMax})
 	mode := optional(Param{Name: "@browse_information_mode", Type: typeTinyInt}, integer(0))
 	in.RegisterProcedure("sys", "sp_describe_first_result_set", Procedure{Params: []Param{batch, params, mode}, Run: describeFirstResult})
+	in.RegisterProcedure("sys", "sp_help", Procedure{
+		Params: []Param{nullParam(Param{Name: "@objname", Type: sqltypes.NVarCharOf(776)})},
+		Run:    func(*Exec, []value) (int32, error) { return 1, unsupported("sp_help") },
+	})
 	functions := describeFunctions()
 	in.RegisterTableFunction(func(_ *Database, schema, name string) (*TableFunction, bool) {
 		f, ok := functions[fold(name)]

@@ -31,6 +31,7 @@ func TestDescribeFirstResult(t *testing.T) {
 	assert.Contains(t, run(t, s, "SELECT COUNT(*) FROM t; EXEC sp_describe_first_result_set N'SELECT nosuch FROM t'"), "Msg 207,")
 	assert.Contains(t, run(t, s, "EXEC sp_describe_first_result_set N'SELECT 1', NULL, 1"), "Msg 40000,")
 	assert.Contains(t, run(t, s, "EXEC sp_describe_undeclared_parameters N'SELECT @p'"), "Msg 40000,")
+	assert.Contains(t, run(t, s, "EXEC sp_help t"), "Msg 40000,")
 	assert.NotContains(t, run(t, s, "SELECT 1"), "Msg", "the session runs statements again")
 }
 
