@@ -102,10 +102,22 @@ func (e *environment) resolve(property, text string) string {
 	}
 }
 
-// benthosVariable matches what Benthos replaces anywhere in a file.
-var benthosVariable = regexp.MustCompile(`\$(\{[0-9A-Za-z_.]+(?::[^}]*)?(?:\|[0-9A-Za-z]+)?\})`)
+var (
+	// simpleVariable matches what Benthos replaces anywhere in a file.
+	simpleVariable = regexp.MustCompile(`\$(\{[0-9A-Za-z_.]+\})`)
+	// openVariable matches the beginning of a variable with a default or a
+	// function. Its end may be anywhere in the file, behind line breaks too.
+	openVariable = regexp.MustCompile(`\$(\{[0-9A-Za-z_.]+(?:[^0-9A-Za-z_.}]|$))`)
+)
 
-// escapeVariables doubles braces, so that Benthos leaves a text as it is.
+// escapeVariables doubles the braces of what Benthos would take for a variable,
+// so that it leaves the text as it is.
 func escapeVariables(text string) string {
-	return benthosVariable.ReplaceAllString(text, "$${$1}")
+	return simpleVariable.ReplaceAllString(text, "$${$1}")
+}
+
+// hideVariables writes the dollar sign of what escapeVariables leaves in another
+// way.
+func hideVariables(text, dollar string) string {
+	return openVariable.ReplaceAllStringFunc(text, func(match string) string { return dollar + match[1:] })
 }

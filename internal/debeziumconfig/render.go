@@ -52,7 +52,7 @@ func (r Result) writeHead(w *writer, variables []Variable) {
 		w.line(0, "#")
 		w.comment(0, "Environment variables that it needs:")
 		for _, v := range variables {
-			w.comment(0, "  "+v.Name+" ("+v.Origin+")")
+			w.comment(0, "- "+v.Name+" ("+v.Origin+")")
 		}
 	}
 	w.line(0, "")

@@ -191,6 +191,7 @@ func TestTransforms(t *testing.T) {
 		{"hoist value", transform(kafkaTransforms+"HoistField$Value", "field=line"), keyless, "", "", `{"line":` + keyless.payload + `}`},
 		{"hoist value of a tombstone", transform(kafkaTransforms+"HoistField$Value", "field=line"), tombstone, "", "", "null"},
 		{"insert", transform(kafkaTransforms+"InsertField$Value", "static.field=a b", "static.value=x", "topic.field=t!"), keyless, "", "", `{"before":null,"after":{"id":3},"source":{"table":"t"},"op":"c","a b":"x","t":"p.db.dbo.t"}`},
+		{"insert what looks like variables", transform(kafkaTransforms+"InsertField$Value", "static.field=f", "static.value=${a} ${b:"), keyless, "", "", `{"before":null,"after":{"id":3},"source":{"table":"t"},"op":"c","f":"${a} ${b:"}`},
 		{"insert into key", transform(kafkaTransforms+"InsertField$Key", "static.field=a", "static.value=x"), update, "", `{"id":1,"at":2,"a":"x"}`, update.payload},
 		{"mask", transform(kafkaTransforms+"MaskField$Value", "fields=op,before"), keyless, "", "", `{"before":null,"after":{"id":3},"source":{"table":"t"},"op":""}`},
 		{"mask with text", transform(kafkaTransforms+"MaskField$Value", "fields=op", "replacement=***"), keyless, "", "", `{"before":null,"after":{"id":3},"source":{"table":"t"},"op":"***"}`},

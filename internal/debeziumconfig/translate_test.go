@@ -218,7 +218,7 @@ func TestYAML_KafkaOutput(t *testing.T) {
 // Benthos would take for variables is escaped.
 func TestYAML_AnyText(t *testing.T) {
 	for _, text := range []string{
-		"plain", "it's", `dbo\.a`, "${HOME}", "${a:b}", "x ${topic} y", "yes", "null", "5", "5s", "# no comment", "a: b", "- a", "line\nbreak", "tab\t", "\u2028", "ä", "%d", "*a", "&a", "!t", "@t", "`t", "{}", "[a", "'", `"`, " ",
+		"plain", "it's", `dbo\.a`, "${HOME}", "${a:b}", "${a:", "x ${a|b} y", "${a", "${a.b:}", "x ${topic} y", "yes", "null", "5", "5s", "# no comment", "a: b", "- a", "line\nbreak", "tab\t", "\u2028", "ä", "%d", "*a", "&a", "!t", "@t", "`t", "{}", "[a", "'", `"`, " ",
 	} {
 		result, err := debeziumconfig.Translate(base(map[string]string{"unavailable.value.placeholder": text, "message.key.columns": text}))
 		require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestYAML_AnyText(t *testing.T) {
 		if want == "" {
 			continue // a property that is not set
 		}
-		if strings.Contains(text, "${a:b}") {
+		if strings.HasPrefix(text, "${a") && strings.HasSuffix(text, "}") {
 			assert.Len(t, variables, 2, "a reference to a configuration provider is none of Benthos")
 			continue
 		}

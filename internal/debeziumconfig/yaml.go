@@ -2,13 +2,13 @@ package debeziumconfig
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // lineWidth is where lists and comments are broken.
@@ -27,7 +27,13 @@ func (w *writer) line(indent int, format string, args ...any) {
 
 // comment writes text as comments, broken at words.
 func (w *writer) comment(indent int, text string) {
-	for paragraph := range strings.Lines(escapeVariables(text)) {
+	text = strings.Map(func(r rune) rune {
+		if notInYAML(r) && r != '\n' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	for paragraph := range strings.Lines(hideVariables(escapeVariables(text), "$ ")) {
 		current := "#"
 		for word := range strings.FieldsSeq(paragraph) {
 			if len(current)+1+len(word)+indent > lineWidth && current != "#" {
@@ -138,21 +144,21 @@ func (w *writer) scalar(property string, value any, secret bool) string {
 
 // quoteScalar quotes a text if it needs it.
 func quoteScalar(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
 	switch {
 	case bareText.MatchString(text) && !bareWords.MatchString(text) || durationText.MatchString(text):
 		return text
-	case strings.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff
-	}):
-		var out bytes.Buffer
-		encoder := json.NewEncoder(&out) // JSON's texts are YAML's
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(text); err != nil {
-			return "''"
-		}
-		return strings.TrimSpace(out.String())
+	case strings.ContainsFunc(text, notInYAML), openVariable.MatchString(text):
+		// Go's escapes are YAML's too.
+		return hideVariables(strconv.QuoteToASCII(text), `\x24`)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+// notInYAML reports whether a character has to be escaped; line breaks are among
+// them, because a value stands in one line.
+func notInYAML(r rune) bool {
+	return !unicode.IsPrint(r) && r != '\u00a0'
 }
 
 // durationText matches durations, which begin with a digit and are no numbers.
@@ -160,7 +166,8 @@ var durationText = regexp.MustCompile(`^[0-9]+(ms|s|m|h)$`)
 
 // block writes Bloblang as a block of text.
 func (w *writer) block(indent int, name, text string) {
-	text = escapeVariables(text)
+	// A dollar sign before a brace is always inside a literal of Bloblang.
+	text = hideVariables(escapeVariables(text), `\x24`)
 	if !strings.Contains(text, "\n") && !strings.ContainsAny(text, "#") && !strings.Contains(text, ": ") && text[0] != '@' && text[0] != '!' {
 		w.line(indent, "%s: %s", name, text)
 		return
