@@ -56,8 +56,8 @@ func TestCases_TextOfEveryCodePage(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tables, rows strings.Builder
 				for i, c := range codePageTexts {
-					fmt.Fprintf(&tables, "CREATE TABLE dbo.t%d (id int NOT NULL PRIMARY KEY, v %s, n int)\n%s", i, c.sql, enable("dbo", fmt.Sprintf("t%d", i)))
-					fmt.Fprintf(&rows, "INSERT dbo.t%d VALUES (1, %s, 0)\n", i, quoted(c.text))
+					fmt.Fprintf(&tables, "CREATE TABLE dbo.t%03d (id int NOT NULL PRIMARY KEY, v %s, n int)\n%s", i, c.sql, enable("dbo", fmt.Sprintf("t%03d", i)))
+					fmt.Fprintf(&rows, "INSERT dbo.t%03d VALUES (1, %s, 0)\n", i, quoted(c.text))
 				}
 				server := collatedServer(t, collation)
 				server.StopAgent()
@@ -103,8 +103,8 @@ func TestCases_TextKeysOfEveryCodePage(t *testing.T) {
 				continue
 			}
 			kept++
-			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%d (k %s NOT NULL PRIMARY KEY)\n%s", i, c.sql, enable("dbo", fmt.Sprintf("t%d", i)))
-			fmt.Fprintf(&rows, "INSERT dbo.t%d VALUES (%s), (N''), (N'a')\n", i, quoted(c.text))
+			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%03d (k %s NOT NULL PRIMARY KEY)\n%s", i, c.sql, enable("dbo", fmt.Sprintf("t%03d", i)))
+			fmt.Fprintf(&rows, "INSERT dbo.t%03d VALUES (%s), (N''), (N'a')\n", i, quoted(c.text))
 		}
 		snapshot, stream := bothWays(t, tables.String(), rows.String(), pageSizes(1))
 		assert.Len(t, snapshot, 3*kept)

@@ -113,14 +113,14 @@ func TestCases_ValuesAreExactInBothPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tables, rows strings.Builder
 		for i, v := range values {
-			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%d (id int NOT NULL PRIMARY KEY, v %s NULL)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%d", i)))
-			fmt.Fprintf(&rows, "INSERT dbo.t%d VALUES (1, %s), (2, NULL)\n", i, v.literal)
+			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%03d (id int NOT NULL PRIMARY KEY, v %s NULL)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%03d", i)))
+			fmt.Fprintf(&rows, "INSERT dbo.t%03d VALUES (1, %s), (2, NULL)\n", i, v.literal)
 		}
 		snapshot, stream := bothWays(t, tables.String(), rows.String(), "")
 		read, streamed := images(t, snapshot), images(t, stream)
 		for i, v := range values {
 			want := []string{`{"id":1} {"id":1,"v":` + v.want + `}`, `{"id":2} {"id":2,"v":null}`}
-			name := fmt.Sprintf("dbo.t%d", i)
+			name := fmt.Sprintf("dbo.t%03d", i)
 			assert.Equal(t, want, read[name], "snapshot of %s %s", v.sql, v.literal)
 			assert.Equal(t, want, streamed[name], "stream of %s %s", v.sql, v.literal)
 		}
@@ -132,9 +132,9 @@ func TestCases_ValuesAreEqualInAllImages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tables, rows, changes strings.Builder
 		for i, v := range values {
-			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%d (id int NOT NULL PRIMARY KEY, v %s NULL, n int)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%d", i)))
-			fmt.Fprintf(&rows, "INSERT dbo.t%d VALUES (1, %s, 0)\n", i, v.literal)
-			fmt.Fprintf(&changes, "UPDATE dbo.t%d SET n = 1\nDELETE dbo.t%d\n", i, i)
+			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%03d (id int NOT NULL PRIMARY KEY, v %s NULL, n int)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%03d", i)))
+			fmt.Fprintf(&rows, "INSERT dbo.t%03d VALUES (1, %s, 0)\n", i, v.literal)
+			fmt.Fprintf(&changes, "UPDATE dbo.t%03d SET n = 1\nDELETE dbo.t%03d\n", i, i)
 		}
 		server := newQuietServer(t, tables.String()+rows.String())
 		p := startPipeline(t, server, settings{})
@@ -160,8 +160,8 @@ func TestCases_StructuredEqualsRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tables, rows strings.Builder
 		for i, v := range values {
-			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%d (id int NOT NULL PRIMARY KEY, v %s NULL)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%d", i)))
-			fmt.Fprintf(&rows, "INSERT dbo.t%d VALUES (1, %s), (2, NULL)\n", i, v.literal)
+			fmt.Fprintf(&tables, "CREATE TABLE dbo.t%03d (id int NOT NULL PRIMARY KEY, v %s NULL)\n%s", i, v.sql, enable("dbo", fmt.Sprintf("t%03d", i)))
+			fmt.Fprintf(&rows, "INSERT dbo.t%03d VALUES (1, %s), (2, NULL)\n", i, v.literal)
 		}
 		server := newQuietServer(t, tables.String())
 		sqlExec(t, server, "USE db\nGO\n"+rows.String())
