@@ -43,6 +43,7 @@ type config struct {
 	extendedHeaders             bool
 	structured                  bool
 	modes                       schema.Modes
+	failures                    event.FailureMode
 	snapshotMode                string
 	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
@@ -81,6 +82,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),
+		failures:                 event.FailureMode(r.optionalString(fieldEventConvertingFailureHandlingMode)),
 		snapshotMode:             r.string(fieldSnapshotMode),
 		snapshotIsolation:        snapshot.Isolation(r.string(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
@@ -156,6 +158,7 @@ func (c config) validate() error {
 		options      []string
 	}{
 		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite}},
+		{fieldEventConvertingFailureHandlingMode, cmp.Or(string(c.failures), string(event.FailuresWarn)), []string{string(event.FailuresWarn), string(event.FailuresFail), string(event.FailuresSkip)}},
 		{fieldSourceTimestampMode, string(c.sourceTime), []string{string(stream.TimeCommit), string(stream.TimeBegin), string(stream.TimeProcessing)}},
 		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
 		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},

@@ -65,9 +65,12 @@ const (
 	fieldValueSchemasEnable          = "value_schemas_enable"
 	fieldTombstonesOnDelete          = "tombstones_on_delete"
 	fieldSourceTimestampMode         = "source_timestamp_mode"
-	fieldExtendedHeadersEnabled      = "extended_headers_enabled"
-	fieldMetadataInclude             = "metadata_include"
-	fieldStructured                  = "structured"
+
+	fieldEventConvertingFailureHandlingMode = "event_converting_failure_handling_mode"
+
+	fieldExtendedHeadersEnabled = "extended_headers_enabled"
+	fieldMetadataInclude        = "metadata_include"
+	fieldStructured             = "structured"
 
 	fieldSnapshotMode          = "snapshot_mode"
 	fieldSnapshotIsolationMode = "snapshot_isolation_mode"

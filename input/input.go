@@ -110,7 +110,9 @@ func (in *input) eventOptions() event.Options {
 		Tombstones:    in.cfg.tombstones,
 		Structured:    in.cfg.structured,
 		Modes:         in.cfg.modes,
+		Failures:      in.cfg.failures,
 		OnNull:        in.warnNull,
+		OnValue:       in.warnValue,
 	}
 }
 
@@ -118,8 +120,17 @@ func (in *input) eventOptions() event.Options {
 // has none: once for each column in the log, always in the metrics.
 func (in *input) warnNull(n event.NullNotice) {
 	in.metrics.unexpectedNulls.Incr(1, n.Table.Database)
-	if n.First {
+	if n.First && in.cfg.failures != event.FailuresSkip {
 		in.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
+	}
+}
+
+// warnValue reports a value for which null is written: once for each column in
+// the log, always in the metrics.
+func (in *input) warnValue(n event.ValueNotice) {
+	in.metrics.unconvertedValues.Incr(1, n.Table.Database)
+	if n.First && in.cfg.failures != event.FailuresSkip {
+		in.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
 	}
 }
 

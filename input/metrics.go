@@ -10,6 +10,7 @@ type metrics struct {
 	checkpointFailures *service.MetricCounter // database
 	checkpointStalls   *service.MetricCounter // database
 	unexpectedNulls    *service.MetricCounter // database
+	unconvertedValues  *service.MetricCounter // database
 }
 
 func newMetrics(m *service.Metrics) metrics {
@@ -20,6 +21,7 @@ func newMetrics(m *service.Metrics) metrics {
 		repeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
 		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
 		checkpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
+		unconvertedValues:  m.NewCounter("sqlserver_cdc_unconverted_values", database),
 		unexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
 	}
 }

@@ -61,6 +61,7 @@ const specFootnotes = `
 - ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
 - ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.
 - ` + "`sqlserver_cdc_checkpoint_stalls`" + ` (counter; ` + "`database`" + `): times that the limit of unacknowledged messages was reached and nothing was acknowledged.
+- ` + "`sqlserver_cdc_unconverted_values`" + ` (counter; ` + "`database`" + `): values outside the range of their type for which null was written.
 - ` + "`sqlserver_cdc_unexpected_nulls`" + ` (counter; ` + "`database`" + `): values of NOT NULL columns that change data capture did not record.
 `
 

@@ -99,6 +99,13 @@ func eventFields() []*service.ConfigField {
 		service.NewStringEnumField(fieldFieldNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
 			Description("The same for the names of columns.").
 			Default(string(schema.NamesUnchanged)).Advanced(),
+		service.NewStringAnnotatedEnumField(fieldEventConvertingFailureHandlingMode, map[string]string{
+			string(event.FailuresWarn): "It is null in the event and optional in the schema, counted, and logged once for each column.",
+			string(event.FailuresFail): "The input stops with an error that names table, column and position.",
+			string(event.FailuresSkip): "As `warn`, but not logged.",
+		}).
+			Description("What becomes of a value that has no form in events: a NULL that change data capture recorded in a NOT NULL column, or a value outside the range of its type, such as a nanosecond timestamp of the year 9999. Unset, the first is treated as by `warn` and the second as by `fail`. In a key a value out of range is always an error.").
+			Optional().Advanced(),
 		service.NewStringField(fieldUnavailableValuePlaceholder).
 			Description("What stands for a value that change data capture did not record: `text`, `ntext` and `image` in deletes and before updates, and large values that an update did not touch.").
 			Default(schema.DefaultModes().Placeholder).Advanced(),

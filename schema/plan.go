@@ -18,6 +18,12 @@ type Plan struct {
 	// OnNull, if set, is told of each NULL that was written in a NOT NULL
 	// column (see [Plan.Relax]).
 	OnNull func(column string)
+	// StrictNulls makes every such NULL a *[NullError], even where the field
+	// is optional or has a default.
+	StrictNulls bool
+	// OnValue, if set, is told of each value of a row that has no exact form;
+	// null is written for it. In keys it stays an error.
+	OnValue func(*ValueError)
 }
 
 // Omission is a column that events do not carry.
@@ -87,15 +93,15 @@ func (p *Plan) HasKey() bool { return len(p.key) > 0 }
 // AppendRow appends a row as a JSON object. A *[NullError] asks for
 // [Plan.Relax]; a *[ValueError] is a value without an exact form.
 func (p *Plan) AppendRow(dst []byte, row []driver.Value, img RowImage) ([]byte, error) {
-	return p.appendFields(dst, p.fields, row, img)
+	return p.appendFields(dst, p.fields, row, img, p.OnValue)
 }
 
 // AppendKey appends the key of a row as a JSON object.
 func (p *Plan) AppendKey(dst []byte, row []driver.Value) ([]byte, error) {
-	return p.appendFields(dst, p.key, row, RowImage{})
+	return p.appendFields(dst, p.key, row, RowImage{}, nil)
 }
 
-func (p *Plan) appendFields(dst []byte, fields []field, row []driver.Value, img RowImage) ([]byte, error) {
+func (p *Plan) appendFields(dst []byte, fields []field, row []driver.Value, img RowImage, onValue func(*ValueError)) ([]byte, error) {
 	if len(fields) == 0 {
 		return append(dst, "{}"...), nil
 	}
@@ -104,8 +110,12 @@ func (p *Plan) appendFields(dst []byte, fields []field, row []driver.Value, img 
 		f := &fields[i]
 		dst = append(dst, f.prefix...)
 		if v := row[f.column]; v != nil {
+			before := len(dst)
 			if dst, err = f.append(dst, v); err != nil {
-				return dst, p.valueError(f, v, err)
+				if err := p.passOver(f, v, err, onValue); err != nil {
+					return dst, err
+				}
+				dst = append(dst[:before], "null"...)
 			}
 		} else if dst, err = p.appendNull(dst, f, img); err != nil {
 			return dst, err
@@ -141,15 +151,18 @@ const (
 )
 
 // null decides how a NULL is written: as the mask of a column that is masked,
-// as the placeholder where CDC left out a value, as the default where the field
-// has one (Kafka Connect's replace.null.with.default), else as null.
+// as the placeholder where CDC left out a value, as the default where a field
+// that may be NULL has one (Kafka Connect's replace.null.with.default), else as
+// null. What CDC left out of a NOT NULL column was not its default.
 func (p *Plan) null(f *field, img RowImage) (nullForm, error) {
 	switch {
 	case f.masked != nil:
 		return nullMasked, nil
 	case f.unrecorded(img):
 		return nullPlaceholder, nil
-	case f.def != nil:
+	case f.notNull && p.StrictNulls:
+		return 0, &NullError{p.table.ID(), f.source}
+	case f.def != nil && !f.notNull:
 		return nullDefault, nil
 	case !f.optional:
 		return 0, &NullError{p.table.ID(), f.source}
@@ -173,15 +186,15 @@ func (p *Plan) Relax(column string) {
 
 // StructuredRow returns what a reader of the JSON of [Plan.AppendRow] gets.
 func (p *Plan) StructuredRow(row []driver.Value, img RowImage) (map[string]any, error) {
-	return p.structuredFields(p.fields, row, img)
+	return p.structuredFields(p.fields, row, img, p.OnValue)
 }
 
 // StructuredKey returns what a reader of the JSON of [Plan.AppendKey] gets.
 func (p *Plan) StructuredKey(row []driver.Value) (map[string]any, error) {
-	return p.structuredFields(p.key, row, RowImage{})
+	return p.structuredFields(p.key, row, RowImage{}, nil)
 }
 
-func (p *Plan) structuredFields(fields []field, row []driver.Value, img RowImage) (map[string]any, error) {
+func (p *Plan) structuredFields(fields []field, row []driver.Value, img RowImage, onValue func(*ValueError)) (map[string]any, error) {
 	m := make(map[string]any, len(fields))
 	for i := range fields {
 		f := &fields[i]
@@ -199,7 +212,10 @@ func (p *Plan) structuredFields(fields []field, row []driver.Value, img RowImage
 		}
 		value, err := f.structured(v)
 		if err != nil {
-			return nil, p.valueError(f, v, err)
+			if err := p.passOver(f, v, err, onValue); err != nil {
+				return nil, err
+			}
+			value = nil
 		}
 		m[f.name] = value
 	}
@@ -232,8 +248,22 @@ func (p *Plan) Common() common.Common {
 	return c
 }
 
+// passOver returns the error for a value without an exact form, or nil if null
+// is to be written for it, which the field must have a place for.
+func (p *Plan) passOver(f *field, v driver.Value, err error, onValue func(*ValueError)) error {
+	e := p.valueError(f, v, err)
+	switch {
+	case onValue == nil:
+		return e
+	case !f.optional:
+		return &NullError{p.table.ID(), f.source}
+	}
+	onValue(e)
+	return nil
+}
+
 // valueError completes an encoder's error with the place of the value.
-func (p *Plan) valueError(f *field, v driver.Value, err error) error {
+func (p *Plan) valueError(f *field, v driver.Value, err error) *ValueError {
 	e := &ValueError{Table: p.table.ID(), Column: f.source, Value: printable(v), Reason: err.Error()}
 	var r *rangeError
 	if errors.As(err, &r) {

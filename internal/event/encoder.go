@@ -28,12 +28,14 @@ type Encoder struct {
 	template Message // what is the same in all change messages
 	now      stamp
 
-	buf            []byte       // a message's key and value
-	oldRow, newRow []byte       // images of an update, to compare them
-	oldKey, newKey []byte       // key payloads of an update
-	nulls          []string     // columns of the row with an unexpected NULL
-	reported       []string     // columns of which one was reported
-	replaced       map[int]bool // columns that were reported to hold U+FFFD
+	buf            []byte               // a message's key and value
+	oldRow, newRow []byte               // images of an update, to compare them
+	oldKey, newKey []byte               // key payloads of an update
+	nulls          []string             // columns of the row with an unexpected NULL
+	reported       []string             // columns of which one was reported
+	invalid        []*schema.ValueError // values of the row that null stands for
+	reportedValues []string             // columns of which one was reported
+	replaced       map[int]bool         // columns that were reported to hold U+FFFD
 }
 
 // NewEncoder compiles an encoder.
@@ -55,6 +57,10 @@ func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 		source: newSource(opts.Topics.Prefix, t.ID()),
 	}
 	plan.OnNull = func(column string) { e.nulls = append(e.nulls, column) }
+	plan.StrictNulls = opts.Failures == FailuresFail
+	if opts.Failures.writesNull() {
+		plan.OnValue = func(v *schema.ValueError) { e.invalid = append(e.invalid, v) }
+	}
 	if err := e.render(); err != nil {
 		return nil, err
 	}
@@ -105,16 +111,17 @@ func (e *Encoder) Row(dst *Batch, c Change) error {
 	}
 	start := dst.mark()
 	for {
-		e.nulls = e.nulls[:0]
+		e.nulls, e.invalid = e.nulls[:0], e.invalid[:0]
 		err := e.row(dst, &c)
 		if err == nil {
 			e.reportNulls(c.Position)
+			e.reportValues(c.Position)
 			e.reportReplaced(&c)
 			return nil
 		}
 		dst.rollback(start)
 		var null *schema.NullError
-		if !errors.As(err, &null) {
+		if !errors.As(err, &null) || e.opts.Failures == FailuresFail {
 			return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
 		}
 		if err := e.relax(null.Column); err != nil {
@@ -138,7 +145,7 @@ func (e *Encoder) Events(c Change) (int64, error) {
 		switch {
 		case err == nil:
 			return n, nil
-		case !errors.As(err, &null):
+		case !errors.As(err, &null) || e.opts.Failures == FailuresFail:
 			return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
 		}
 		if err := e.relax(null.Column); err != nil {
@@ -363,6 +370,21 @@ func (e *Encoder) relax(column string) error {
 	e.plan.Relax(column)
 	e.version++
 	return e.render()
+}
+
+// reportValues tells the hook of the values in the row just written that null
+// stands for, once for each column, though two images may both hold it.
+func (e *Encoder) reportValues(at lsn.Position) {
+	for i, v := range e.invalid {
+		if e.opts.OnValue == nil || slices.ContainsFunc(e.invalid[:i], func(o *schema.ValueError) bool { return o.Column == v.Column }) {
+			continue
+		}
+		first := !slices.Contains(e.reportedValues, v.Column)
+		if first {
+			e.reportedValues = append(e.reportedValues, v.Column)
+		}
+		e.opts.OnValue(ValueNotice{Table: e.Table(), Err: v, Position: at, First: first})
+	}
 }
 
 // reportNulls tells the hook of the NULLs in the row just written, once for
