@@ -53,6 +53,7 @@ interop: ## other people's programs against the simulator: SQL clients, Debezium
 
 golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
+	$(GO) test ./internal/debeziumconfig -run Golden -rewrite
 	$(GO) test ./internal/simulator/engine -run Scripts -rewrite
 
 bench: ## the figures of docs/performance.md
