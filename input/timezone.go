@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
@@ -14,13 +15,26 @@ func (d *serverDatabase) setTimeZone(facts sqlserver.Facts) {
 	switch zone, err := timezone.Load(facts.TimeZone); {
 	case d.cfg.timeZone != nil:
 		d.conn.SetTimeZone(d.cfg.timeZone)
-	case err == nil:
+	case err == nil && hasOffset(zone, facts.Offset):
 		d.conn.SetTimeZone(zone)
+	case err == nil:
+		d.warnTimeZone(fmt.Sprintf("says that its time zone is %q, but its clock is %v from UTC", facts.TimeZone, facts.Offset))
 	case facts.TimeZone != "":
 		d.warnTimeZone(fmt.Sprintf("is in the time zone %q, which is not known here", facts.TimeZone))
 	default:
 		d.warnTimeZone("does not tell its time zone, as SQL Server does from 2022 on")
 	}
+}
+
+// hasOffset reports whether a time zone has an offset now, or within an hour of
+// now: the clocks here and there may differ.
+func hasOffset(zone *time.Location, offset time.Duration) bool {
+	for _, d := range []time.Duration{-time.Hour, 0, time.Hour} {
+		if _, seconds := time.Now().Add(d).In(zone).Zone(); time.Duration(seconds)*time.Second == offset {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *serverDatabase) warnTimeZone(what string) {
