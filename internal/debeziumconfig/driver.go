@@ -1,7 +1,6 @@
 package debeziumconfig
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -196,24 +195,20 @@ func (t *translation) passThrough() {
 		}
 	}
 	for _, prefix := range []string{"driver.", "database."} {
-		rests, _ := t.takeJDBC(prefix)
-		for _, rest := range rests {
-			t.note(connection, prefix+rest, Unknown, fmt.Sprintf("no such parameter of the JDBC driver is known here; %s may have one like it", "driver_options"))
+		for _, property := range t.takeUnknown(prefix) {
+			t.note(connection, property, Unknown, "no such parameter of the JDBC driver is known here; driver_options may have one like it")
 		}
 	}
 }
 
-// takeJDBC takes what is left under a prefix, but not the schema history of
-// 1.x, nor lists of databases.
-func (t *translation) takeJDBC(prefix string) (rests []string, values map[string]string) {
-	values = map[string]string{}
+// takeUnknown takes what is left under a prefix and is not known to have no
+// counterpart either.
+func (t *translation) takeUnknown(prefix string) (properties []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.left)) {
-		rest, ok := strings.CutPrefix(name, prefix)
-		if !ok || rest == "" || strings.HasPrefix(name, "database.history") || reasonFor(name) != "" {
-			continue
+		if strings.HasPrefix(name, prefix) && reasonFor(name) == "" {
+			t.take(name)
+			properties = append(properties, name)
 		}
-		rests = append(rests, rest)
-		values[rest], _ = t.take(name)
 	}
-	return rests, values
+	return properties
 }
