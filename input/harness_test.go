@@ -83,6 +83,9 @@ func (r received) String() string {
 	if r.Kind == "tombstone" {
 		return fmt.Sprintf("tombstone %s.%s %s", r.Schema, r.Table, r.Key)
 	}
+	if r.Kind != "change" {
+		return fmt.Sprintf("%s %s", r.Kind, r.Value)
+	}
 	var envelope struct{ Before, After json.RawMessage }
 	if err := json.Unmarshal([]byte(r.Value), &envelope); err != nil {
 		return fmt.Sprintf("%s %s", r.Kind, r.Value)

@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -146,6 +147,10 @@ func placed(messages []received) []string {
 	out := make([]string, len(messages))
 	for i, m := range messages {
 		out[i] = m.Position + " " + m.String()
+		var envelope struct{ Transaction map[string]any }
+		if json.Unmarshal([]byte(m.Value), &envelope) == nil && envelope.Transaction != nil {
+			out[i] += fmt.Sprint(" ", envelope.Transaction)
+		}
 	}
 	return out
 }

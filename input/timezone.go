@@ -12,25 +12,31 @@ import (
 // times of transactions: the one configured, else its own, which it names from
 // SQL Server 2022 on.
 func (d *serverDatabase) setTimeZone(facts sqlserver.Facts) {
-	switch zone, err := timezone.Load(facts.TimeZone); {
-	case d.cfg.timeZone != nil:
+	if d.cfg.timeZone != nil {
 		d.conn.SetTimeZone(d.cfg.timeZone)
-	case err == nil && hasOffset(zone, facts.Offset):
-		d.conn.SetTimeZone(zone)
-	case err == nil:
-		d.warnTimeZone(fmt.Sprintf("says that its time zone is %q, but its clock is %v from UTC", facts.TimeZone, facts.Offset))
-	case facts.TimeZone != "":
-		d.warnTimeZone(fmt.Sprintf("is in the time zone %q, which is not known here", facts.TimeZone))
-	default:
+		return
+	}
+	zone, err := timezone.Load(facts.TimeZone)
+	switch {
+	case facts.TimeZone == "":
 		d.warnTimeZone("does not tell its time zone, as SQL Server does from 2022 on")
+	case err != nil:
+		d.warnTimeZone(fmt.Sprintf("is in the time zone %q, which is not known here", facts.TimeZone))
+	case !hasOffset(zone, facts.Offset):
+		d.warnTimeZone(fmt.Sprintf("says that its time zone is %q, but its clock is %v from UTC", facts.TimeZone, facts.Offset))
+	default:
+		d.conn.SetTimeZone(zone)
 	}
 }
 
-// hasOffset reports whether a time zone has an offset now, or within an hour of
-// now: the clocks here and there may differ.
+// clockSkew is how far this machine's clock may be from the server's.
+const clockSkew = 10 * time.Minute
+
+// hasOffset reports whether a time zone has an offset at present.
 func hasOffset(zone *time.Location, offset time.Duration) bool {
-	for _, d := range []time.Duration{-time.Hour, 0, time.Hour} {
-		if _, seconds := time.Now().Add(d).In(zone).Zone(); time.Duration(seconds)*time.Second == offset {
+	now := time.Now()
+	for _, at := range []time.Time{now.Add(-clockSkew), now, now.Add(clockSkew)} {
+		if _, seconds := at.In(zone).Zone(); time.Duration(seconds)*time.Second == offset {
 			return true
 		}
 	}
