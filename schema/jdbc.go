@@ -36,7 +36,7 @@ var jdbcFixed = map[Kind]JDBCType{
 	XML:              {-16, math.MaxInt32, NoLength},
 	UniqueIdentifier: {1, 36, NoLength},
 	RowVersion:       {-2, 8, NoLength},
-	SQLVariant:       {-150, 8000, NoLength},
+	SQLVariant:       {-150, 8000, 0},
 }
 
 // JDBC returns the type as the JDBC driver reports it.

@@ -27,6 +27,7 @@ func TestType_JDBC(t *testing.T) {
 		{varbinaryMax, JDBCType{-3, 2147483647, -1}},
 		{Type{Kind: HierarchyID, Length: 892}, JDBCType{-3, 892, -1}},
 		{rowVersion, JDBCType{-2, 8, -1}},
+		{Type{Kind: SQLVariant, Name: "sql_variant"}, JDBCType{-150, 8000, 0}},
 		{dateType, JDBCType{91, 10, 0}},
 		{timeType(0), JDBCType{92, 8, 0}},
 		{timeType(7), JDBCType{92, 16, 7}},

@@ -89,6 +89,7 @@ func TestSelection_Keys(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			shaped, _ := selection(t, SelectionOptions{Keys: tt.keys}).Shape(people())
 			assert.Equal(t, tt.want, keyOfTable(shaped))
+			assert.Equal(t, []string{"id"}, shaped.OwnKey())
 		})
 	}
 	for _, bad := range []string{"dbo.people", "dbo.people:", ":id", "dbo.people:id,,name", "dbo.(:id"} {

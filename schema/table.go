@@ -15,6 +15,22 @@ type Table struct {
 	// Key holds the indexes into Columns of the key's columns, in key order;
 	// nil when the table has no key. See [ChooseKey].
 	Key []int
+	// ownKey are the columns of the table's own key, where a [Selection] has
+	// given it another; nil otherwise.
+	ownKey []string
+}
+
+// OwnKey returns the names of the columns of the table's own key, which
+// message_key_columns does not change; none if it has no key.
+func (t *Table) OwnKey() []string {
+	if t.ownKey != nil {
+		return t.ownKey
+	}
+	names := make([]string, len(t.Key))
+	for i, k := range t.Key {
+		names[i] = t.Columns[k].Name
+	}
+	return names
 }
 
 // ID returns the table's exact name.

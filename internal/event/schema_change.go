@@ -164,11 +164,11 @@ func quotedID(id schema.TableID) string {
 
 func appendTable(dst []byte, t *schema.Table) []byte {
 	dst = append(dst, `{"defaultCharsetName":null,"primaryKeyColumnNames":[`...)
-	for i, k := range t.Key {
+	for i, name := range t.OwnKey() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = schema.AppendString(dst, t.Columns[k].Name)
+		dst = schema.AppendString(dst, name)
 	}
 	dst = append(dst, `],"columns":[`...)
 	for i, c := range t.Columns {

@@ -20,7 +20,7 @@ func TestCheckStream(t *testing.T) {
 	assert.NoError(t, CheckStream([]Record{
 		insert, remove, record("p.t", `{"id":1}`, "null"),
 		change("u", `{"id":1,"hidden":7}`, row, row, "00:9", "00:8"),
-	}))
+	}, false))
 	tests := []struct {
 		name    string
 		records []Record
@@ -39,7 +39,7 @@ func TestCheckStream(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.ErrorContains(t, CheckStream(tt.records), tt.want)
+			assert.ErrorContains(t, CheckStream(tt.records, false), tt.want)
 		})
 	}
 }

@@ -23,7 +23,7 @@ var (
 )
 
 // TestScenarios plays every scenario of testdata against Debezium and compares
-// what it emits with the scenario's events.txt.
+// what it emits with the scenario's events.txt and records.jsonl.
 func TestScenarios(t *testing.T) {
 	scenarios, err := Scenarios(os.DirFS("testdata"))
 	require.NoError(t, err)
@@ -38,9 +38,10 @@ func TestScenarios(t *testing.T) {
 }
 
 func play(t *testing.T, jvm *JVM, scenario Scenario) {
-	server, err := StartServer(t.Context(), scenario.Properties.Databases())
+	server, err := StartServer(scenario.Properties.Databases())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	require.NoError(t, server.Listen(t.Context()))
 	recorder := NewRecorder()
 	player := Player{
 		Server:    server,
@@ -56,8 +57,11 @@ func play(t *testing.T, jvm *JVM, scenario Scenario) {
 	digest, digestErr := Digest(records)
 	require.NoError(t, digestErr)
 	require.NoError(t, err, "after these records:\n%s", digest)
-	assert.NoError(t, CheckStream(records))
+	assert.NoError(t, CheckStream(records, scenario.Properties.Mask()))
 	compare(t, filepath.Join("testdata", scenario.File("events.txt")), digest)
+	var golden bytes.Buffer
+	require.NoError(t, WriteGolden(&golden, canonicalRecords(t, records)))
+	compare(t, filepath.Join("testdata", scenario.File(goldenFile)), golden.String())
 }
 
 func compare(t *testing.T, file, got string) {

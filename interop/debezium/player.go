@@ -23,6 +23,9 @@ type Player struct {
 	Connector Connector
 	// Recorder is where the connector's records and phases go.
 	Recorder *Recorder
+	// Failure, if set, is asked for the text of the error to wait for instead
+	// of Debezium's.
+	Failure func(text string) string
 
 	running bool
 	awaited int // records that were waited for
@@ -186,6 +189,9 @@ func (p *Player) awaitError(ctx context.Context, text string) error {
 	message, err := p.Recorder.AwaitFailure(ctx)
 	if err != nil {
 		return err
+	}
+	if p.Failure != nil {
+		text = p.Failure(text)
 	}
 	if !strings.Contains(message, text) {
 		return fmt.Errorf("want an error with %q, got: %s", text, message)

@@ -39,7 +39,7 @@ func (s *scripted) Queued(context.Context) (int64, error) { return s.queued, nil
 // playAgainst plays steps with a server that has the database shop.
 func playAgainst(t *testing.T, connector *scripted, recorder *Recorder, steps ...Step) (*Server, error) {
 	t.Helper()
-	server, err := StartServer(t.Context(), []string{"shop"})
+	server, err := StartServer([]string{"shop"})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
 	player := Player{Server: server, Connector: connector, Recorder: recorder}
@@ -77,7 +77,7 @@ func TestPlayer_Steps(t *testing.T) {
 	require.Len(t, connector.starts, 2)
 	assert.Equal(t, "2", connector.starts[0]["own"], "the step's properties win")
 	assert.Equal(t, "1", connector.starts[1]["own"])
-	assert.Equal(t, "127.0.0.1", connector.starts[0]["database.hostname"])
+	assert.Equal(t, "sa", connector.starts[0]["database.user"])
 	assert.Equal(t, 2, stops, "once by the restart, once at the end")
 	assert.Equal(t, epoch.Add(time.Second), server.Clock.Now())
 	for _, condition := range []string{
@@ -110,7 +110,7 @@ func TestPlayer_Failures(t *testing.T) {
 // silent, with nothing queued.
 func TestPlayer_Quiet(t *testing.T) {
 	connector, recorder := &scripted{}, NewRecorder()
-	server, err := StartServer(t.Context(), []string{"shop"})
+	server, err := StartServer([]string{"shop"})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
 	polls := make(chan struct{})

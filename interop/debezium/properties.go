@@ -72,6 +72,16 @@ func (p Properties) Databases() []string {
 	return splitList(p["database.names"])
 }
 
+// Mask reports whether rows hold other values than the tables.
+func (p Properties) Mask() bool {
+	for name := range p {
+		if strings.HasPrefix(name, "column.mask.") || strings.HasPrefix(name, "column.truncate.") {
+			return true
+		}
+	}
+	return false
+}
+
 // SignalTable is the first table of signal.data.collection as database, schema
 // and table; ok is false if there is none.
 func (p Properties) SignalTable() (database, schema, table string, ok bool) {

@@ -16,14 +16,15 @@ import (
 // password is sa's.
 const password = "Scenario.1"
 
-// Server is a simulator on a port of its own that captures changes only when
-// told to, with a clock that stands until it is moved.
+// Server is a simulator that captures changes only when told to, with a clock
+// that stands until it is moved. It is reached in memory, and over TCP once it
+// listens.
 type Server struct {
 	Clock *ScriptedClock
 
 	simulator *simulator.Server
-	served    chan error
-	port      string
+	served    chan error // nil unless it listens
+	port      string     // once it listens
 	databases []string
 	polls     *simulator.ArmedFault
 	client    *transaction // nil if none is open
@@ -31,20 +32,20 @@ type Server struct {
 
 // StartServer starts a server with these databases, each with change data
 // capture enabled and snapshot isolation allowed.
-func StartServer(ctx context.Context, databases []string) (*Server, error) {
+func StartServer(databases []string) (*Server, error) {
 	clock := NewScriptedClock()
 	sim, err := simulator.New(simulator.Options{Clock: clock, Logins: map[string]string{"sa": password}})
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulator: %w", err)
 	}
-	s := &Server{Clock: clock, simulator: sim, served: make(chan error, 1), databases: databases}
-	if err := s.open(ctx); err != nil {
+	s := &Server{Clock: clock, simulator: sim, databases: databases}
+	if err := s.open(); err != nil {
 		return nil, errors.Join(err, sim.Close())
 	}
 	return s, nil
 }
 
-func (s *Server) open(ctx context.Context) error {
+func (s *Server) open() error {
 	s.simulator.StopAgent()
 	for _, name := range s.databases {
 		quoted := bracket(name)
@@ -54,6 +55,13 @@ func (s *Server) open(ctx context.Context) error {
 			return fmt.Errorf("creating database %q: %w", name, err)
 		}
 	}
+	// A fault that does nothing counts the statements that look for changes.
+	s.polls = s.simulator.Control(simulator.Fault{On: "select from cdc.lsn_time_mapping", Keep: true})
+	return nil
+}
+
+// Listen makes the server reachable over TCP, on a port of its own.
+func (s *Server) Listen(ctx context.Context) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -61,13 +69,17 @@ func (s *Server) open(ctx context.Context) error {
 	if _, s.port, err = net.SplitHostPort(listener.Addr().String()); err != nil {
 		return fmt.Errorf("reading the listener's address: %w", err)
 	}
-	// A fault that does nothing counts the statements that look for changes.
-	s.polls = s.simulator.Control(simulator.Fault{On: "select from cdc.lsn_time_mapping", Keep: true})
+	s.served = make(chan error, 1)
 	go func() { s.served <- s.simulator.Serve(listener) }()
 	return nil
 }
 
-// Properties say how a connector reaches the server.
+// DialContext connects in memory, whatever the address.
+func (s *Server) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return s.simulator.DialContext(ctx, network, address)
+}
+
+// Properties say how a connector reaches the server once it listens.
 func (s *Server) Properties() Properties {
 	return Properties{
 		"database.hostname":   "127.0.0.1",
@@ -137,6 +149,9 @@ func (s *Server) Close() error {
 		err = s.Rollback()
 	}
 	err = errors.Join(err, s.simulator.Close())
+	if s.served == nil {
+		return err
+	}
 	select {
 	case served := <-s.served:
 		if !errors.Is(served, simulator.ErrServerClosed) {

@@ -5,10 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 
-	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
+	mssql "github.com/microsoft/go-mssqldb"
 )
 
 // transaction is an open transaction of another client than the connector.
@@ -17,6 +16,13 @@ type transaction struct {
 	tx *sql.Tx
 }
 
+// memory connects a driver to a server in memory. It has a HostName, so that
+// the driver looks up no address.
+type memory struct{ *Server }
+
+// HostName implements [mssql.HostDialer].
+func (memory) HostName() string { return "server" }
+
 // Begin runs statements in a transaction of a session of its own, which stays
 // open until Commit or Rollback.
 func (s *Server) Begin(ctx context.Context, statements string) error {
@@ -24,13 +30,15 @@ func (s *Server) Begin(ctx context.Context, statements string) error {
 		return errors.New("a transaction is open already")
 	}
 	address := url.URL{
-		Scheme: "sqlserver", User: url.UserPassword("sa", password), Host: net.JoinHostPort("127.0.0.1", s.port),
+		Scheme: "sqlserver", User: url.UserPassword("sa", password), Host: "server",
 		RawQuery: url.Values{"database": {s.databases[0]}, "encrypt": {"disable"}}.Encode(),
 	}
-	db, err := sql.Open("sqlserver", address.String())
+	connector, err := mssql.NewConnector(address.String())
 	if err != nil {
 		return fmt.Errorf("connecting for a transaction: %w", err)
 	}
+	connector.Dialer = memory{s}
+	db := sql.OpenDB(connector)
 	// The transaction outlives the step that begins it.
 	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {

@@ -15,5 +15,4 @@ INSERT dbo.parts VALUES (3, 'c')
 INSERT dbo.parts VALUES (4, 'd')
 DELETE dbo.parts WHERE id = 1
 --> capture
---> wait 3 records
 --> wait quiet

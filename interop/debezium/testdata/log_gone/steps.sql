@@ -7,7 +7,7 @@ INSERT dbo.parts VALUES (2, 'b')
 --> capture
 --> start
 --> wait snapshot_done
---> wait 3 records
+--> wait quiet
 --> stop
 --> clock +1s
 INSERT dbo.parts VALUES (3, 'c')

@@ -1,6 +1,5 @@
 -- The connector goes on behind what it has emitted: after a regular stop with
--- nothing new, with transactions over both tables captured meanwhile, and with
--- a table changed and captured anew while it was down.
+-- nothing new, and with transactions over both tables captured meanwhile.
 CREATE TABLE dbo.a (id int PRIMARY KEY, v int NULL)
 CREATE TABLE dbo.b (id int PRIMARY KEY, v int NULL)
 INSERT dbo.a VALUES (1, 1)
@@ -27,13 +26,4 @@ UPDATE dbo.a SET v = 0 WHERE id = 11
 --> start
 --> wait quiet
 --> restart
---> wait quiet
---> stop
-ALTER TABLE dbo.a ADD w varchar(5) NULL
-GO
-EXEC sys.sp_cdc_enable_table N'dbo', N'a', @role_name = NULL, @capture_instance = N'a2'
-GO
-UPDATE dbo.a SET w = 'x'
---> capture
---> start
 --> wait quiet

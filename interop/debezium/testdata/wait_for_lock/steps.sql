@@ -6,7 +6,7 @@ EXEC sys.sp_cdc_enable_table N'dbo', N'seats', @role_name = NULL
 --> capture
 --> begin UPDATE dbo.seats SET who = 'Bert' WHERE id = 2
 --> start
---> wait 1 record
+--> wait until EXISTS (SELECT * FROM sys.dm_tran_locks WHERE request_status = 'WAIT')
 --> commit
 --> wait snapshot_done
 --> capture
