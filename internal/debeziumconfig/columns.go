@@ -47,7 +47,7 @@ func (t *translation) columnRules(s section, field string, pattern *regexp.Regex
 	rests, values := t.takeMatching(pattern)
 	for _, name := range rests {
 		object := read(pattern.FindStringSubmatch(name))
-		columns := split(values[name], ',')
+		columns := split(values[name])
 		switch {
 		case object == nil:
 			t.note(s, name, Invalid, "the number in the name is too large")

@@ -101,7 +101,7 @@ func duration(text string, unit time.Duration, suffix string) (any, error) {
 // asList splits at commas, as Debezium does: a backslash before a comma makes
 // it a part of the item.
 func asList(text string) (any, error) {
-	return split(text, ','), nil
+	return split(text), nil
 }
 
 // asStatements splits at semicolons; a doubled one stands for itself.
@@ -119,7 +119,7 @@ func asStatements(text string) (any, error) {
 // split parts a list of regular expressions or names, trims the items and drops
 // empty ones. Only a comma's own backslash goes: a regular expression keeps
 // its others. A comma inside a reference is the reference's.
-func split(text string, separator byte) []string {
+func split(text string) []string {
 	var (
 		items  []string
 		item   strings.Builder
@@ -135,11 +135,11 @@ func split(text string, separator byte) []string {
 		switch c := text[i]; {
 		case c == '\\' && i+1 < len(text):
 			i++
-			if text[i] != separator {
+			if text[i] != ',' {
 				item.WriteByte(c)
 			}
 			item.WriteByte(text[i])
-		case c == separator && !braces:
+		case c == ',' && !braces:
 			finish()
 		default:
 			braces = c == '{' && i > 0 && text[i-1] == '$' || braces && c != '}'

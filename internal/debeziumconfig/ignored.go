@@ -74,7 +74,7 @@ func (t *translation) kafkaConnect() {
 		"bootstrap.servers", "producer.override.bootstrap.servers",
 		"schema.history.internal.kafka.bootstrap.servers", "database.history.kafka.bootstrap.servers",
 	} {
-		if brokers := split(t.first(property), ','); len(t.result.Brokers) == 0 {
+		if brokers := split(t.first(property)); len(t.result.Brokers) == 0 {
 			t.result.Brokers = brokers
 		}
 	}

@@ -77,7 +77,7 @@ func configurationBased(t *translation, s section) {
 func selectOverrides(t *translation, s section) {
 	const list = "snapshot.select.statement.overrides"
 	tables, _ := t.take(list)
-	for _, table := range split(tables, ',') {
+	for _, table := range split(tables) {
 		if _, given := t.left[list+"."+table]; !given {
 			t.note(s, list, Invalid, fmt.Sprintf("there is no statement for %q", table))
 		}
@@ -168,7 +168,7 @@ func notificationChannels(t *translation, s section) {
 	const property, field = "notification.enabled.channels", "notification_enabled_channels"
 	text, _ := t.take(property)
 	var channels []string
-	for _, channel := range split(text, ',') {
+	for _, channel := range split(text) {
 		if channel == "jmx" {
 			t.note(s, property, NotApplicable, "jmx is of the JVM; metrics serve instead")
 			continue

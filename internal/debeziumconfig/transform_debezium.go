@@ -29,11 +29,11 @@ func extractNewRecordState(s *smt) ([]Step, error) {
 		mapping = append(mapping, s.addField("__deleted", `(@op == "d").string()`, "string")...)
 	}
 	prefix := s.get("add.fields.prefix", "__")
-	for _, field := range split(s.get("add.fields", ""), ',') {
+	for _, field := range split(s.get("add.fields", "")) {
 		name, from := added(prefix, field)
 		mapping = append(mapping, s.addField(name, s.value()+"."+from, typeOf(from))...)
 	}
-	for _, header := range split(s.get("add.headers", ""), ',') {
+	for _, header := range split(s.get("add.headers", "")) {
 		name, from := added(s.get("add.headers.prefix", "__"), header)
 		mapping = append(mapping, fmt.Sprintf("meta %s = %s.%s", path(name), s.value(), from))
 	}
@@ -161,7 +161,7 @@ func eventRouter(s *smt) ([]Step, error) {
 		"meta topic = " + topic,
 	}
 	envelopeFields := []string{}
-	for _, placement := range split(s.get("table.fields.additional.placement", ""), ',') {
+	for _, placement := range split(s.get("table.fields.additional.placement", "")) {
 		parts := strings.Split(placement, ":")
 		if len(parts) < 2 {
 			return nil, errors.New("table.fields.additional.placement: want column:header or column:envelope")

@@ -168,7 +168,7 @@ func insertHeader(s *smt) ([]Step, error) {
 // dropHeaders removes headers.
 func dropHeaders(s *smt) ([]Step, error) {
 	var mapping []string
-	for _, header := range split(s.get("headers", ""), ',') {
+	for _, header := range split(s.get("headers", "")) {
 		mapping = append(mapping, "meta "+path(header)+" = deleted()")
 	}
 	if len(mapping) == 0 {

@@ -166,7 +166,7 @@ func maskField(s *smt) ([]Step, error) {
 		}
 	}
 	mapping := []string{keep}
-	for _, field := range split(s.get("fields", ""), ',') {
+	for _, field := range split(s.get("fields", "")) {
 		mapping = append(mapping, fmt.Sprintf(`%s.%s = match %s.%s.type() { "string" => %s, "number" => %s, "bool" => false, "array" => [], "object" => {}, _ => null }`,
 			s.out(), path(field), s.value(), path(field), text, number))
 	}
@@ -183,10 +183,10 @@ func replaceField(s *smt) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	exclude := split(s.get("exclude", s.get("blacklist", "")), ',')
-	include := split(s.get("include", s.get("whitelist", "")), ',')
+	exclude := split(s.get("exclude", s.get("blacklist", "")))
+	include := split(s.get("include", s.get("whitelist", "")))
 	var from, cases []string
-	for _, rename := range split(s.get("renames", ""), ',') {
+	for _, rename := range split(s.get("renames", "")) {
 		old, now, ok := strings.Cut(rename, ":")
 		if !ok {
 			return nil, errors.New("renames: want old:new")
@@ -262,7 +262,7 @@ func timestampConverter(s *smt) ([]Step, error) {
 
 // valueToKey makes keys of fields of the value.
 func valueToKey(s *smt) ([]Step, error) {
-	fields := split(s.get("fields", ""), ',')
+	fields := split(s.get("fields", ""))
 	if len(fields) == 0 {
 		return nil, errors.New("fields is empty")
 	}

@@ -77,7 +77,7 @@ const notTombstone = `@kind != "tombstone"`
 func (t *translation) transforms() []Transform {
 	names, _ := t.take("transforms")
 	var list []Transform
-	for _, name := range split(names, ',') {
+	for _, name := range split(names) {
 		rests, values := t.takePrefix("transforms." + name + ".")
 		s := &smt{
 			name: name, props: values, used: map[string]bool{"type": true, "predicate": true, "negate": true},
@@ -167,7 +167,7 @@ func (t *translation) predicate(name, negate string) (string, error) {
 	}
 	prefix := "predicates." + name + "."
 	class := t.first(prefix + "type")
-	check := ""
+	var check string
 	switch class {
 	case "org.apache.kafka.connect.transforms.predicates.TopicNameMatches":
 		pattern, err := wholeMatch(t.first(prefix + "pattern"))
@@ -195,7 +195,7 @@ func (t *translation) predicate(name, negate string) (string, error) {
 func wholeMatch(pattern string) (string, error) {
 	anchored := "^(?:" + pattern + ")$"
 	if _, err := regexp.Compile(anchored); err != nil {
-		return "", fmt.Errorf("Bloblang has no such regular expression: %q", pattern)
+		return "", fmt.Errorf("regular expression %q is none of Bloblang's", pattern)
 	}
 	return anchored, nil
 }

@@ -71,7 +71,7 @@ func joinMasks(a, b string) string {
 func (c *compiler) showMasked(q *queryPlan) error {
 	c.masks.shown = c.masks.met
 	masks := make([]maskFunc, len(q.columns))
-	any := false
+	masked := false
 	for i, d := range q.columns {
 		if d.mask == "" {
 			continue
@@ -80,9 +80,9 @@ func (c *compiler) showMasked(q *queryPlan) error {
 		if err != nil {
 			return err
 		}
-		masks[i], any = m, true
+		masks[i], masked = m, true
 	}
-	if !any {
+	if !masked {
 		return nil
 	}
 	run := q.run

@@ -39,7 +39,7 @@ func (c *compiler) stringSplit(f *tsql.FuncCall) (*TableFunction, error) {
 		Params:  []Param{{Name: "@string", Type: typeNVarMax}, {Name: "@separator", Type: typeNVarMax}},
 		Columns: []Column{{Name: "value", Type: typeNVarMax, Nullable: true}},
 	}
-	ordinal := false
+	var ordinal bool
 	if len(f.Args) == 3 && c.x.in.AtLeast(Release2022) {
 		lit, ok := f.Args[2].(*tsql.Literal)
 		if !ok || lit.Kind != tsql.NullLiteral && lit.Text != "0" && lit.Text != "1" {

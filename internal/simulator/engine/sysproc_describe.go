@@ -133,10 +133,10 @@ var nullableTokens = map[int64]int64{48: 38, 52: 38, 56: 38, 127: 38, 50: 104, 6
 // wireFields say how a column travels (MS-TDS 2.2.5.4, 2.2.5.5).
 func wireFields(c *Column) fields {
 	token := systemTypeByID[c.Type.ID].SystemTypeID
-	switch {
-	case c.Type.ID == sqltypes.Bit:
+	switch c.Type.ID {
+	case sqltypes.Bit:
 		token = 50
-	case c.Type.ID == sqltypes.RowVersion:
+	case sqltypes.RowVersion:
 		token = 173
 	}
 	if nullable, ok := nullableTokens[token]; ok && c.Nullable {

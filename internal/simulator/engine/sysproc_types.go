@@ -121,7 +121,8 @@ func datatypeRow(st systemType, t sqltypes.Type, d odbcType, identity bool) []va
 	}
 	return []value{
 		text(name), integer(d.dataType), integer(d.precision), prefix, suffix, params, boolean(nullable), boolean(false), integer(searchable), unsigned,
-		boolean(t.ID == sqltypes.Money || t.ID == sqltypes.SmallMoney), auto, text(name), least, most, integer(d.sqlType), d.sub, d.radix, {},
+		boolean(t.ID == sqltypes.Money || t.ID == sqltypes.SmallMoney), auto, text(name), least, most, integer(d.sqlType), d.sub, d.radix,
+		{},
 		integer(int64(compatType(st))),
 	}
 }

@@ -19,8 +19,6 @@ func catalogText(t sqltypes.Type) sqltypes.Type {
 var (
 	vName = catalogText(typeSysname)
 	vDesc = catalogText(sqltypes.NVarCharOf(60))
-	vText = catalogText(typeNVarMax)
-	vSID  = sqltypes.VarBinaryOf(85)
 )
 
 type rowEmitter = func(row []value) error

@@ -70,7 +70,7 @@ func TestBackup_DamagedIsRefused(t *testing.T) {
 	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(1, "a", 1)) })
 	data, _, err := db.Backup(t.Context(), TxnOptions{})
 	require.NoError(t, err)
-	for n := range len(data) {
+	for n := range data {
 		cut := append([]byte(nil), data...)
 		cut[n] ^= 0x20
 		_, err := db.store.RestoreDatabase(6, "copy", cut)
