@@ -140,6 +140,3 @@ func (n *node) set(name string, value *node) {
 		}
 	}
 }
-
-// isNull reports whether there is no value, or null.
-func (n *node) isNull() bool { return n == nil || n.text == "null" }
