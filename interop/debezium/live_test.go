@@ -17,10 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var (
-	rewrite    = flag.Bool("rewrite", false, "rewrite the events of the scenarios; read the diff before committing it")
-	recordsDir = flag.String("records", "", "a folder for the records of each scenario as JSON lines")
-)
+var recordsDir = flag.String("records", "", "a folder for the records of each scenario as JSON lines")
 
 // TestScenarios plays every scenario of testdata against Debezium and compares
 // what it emits with the scenario's events.txt and records.jsonl.

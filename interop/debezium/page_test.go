@@ -1,0 +1,63 @@
+package debezium
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The list in docs/debezium.md stands between these lines.
+const (
+	pageBegin = "<!-- differences: made from interop/debezium/differences.yaml by make goldens -->\n"
+	pageEnd   = "<!-- differences: end -->\n"
+)
+
+// TestDifferencesPage keeps the list of docs/debezium.md equal to
+// differences.yaml.
+func TestDifferencesPage(t *testing.T) {
+	const file = "../../docs/debezium.md"
+	page, err := os.ReadFile(file)
+	require.NoError(t, err)
+	head, rest, begins := strings.Cut(string(page), pageBegin)
+	_, tail, ends := strings.Cut(rest, pageEnd)
+	require.True(t, begins && ends, "%s has no place for the list", file)
+	var list bytes.Buffer
+	list.WriteString("\n| what | Debezium 3.6 | here | why |\n|---|---|---|---|\n")
+	for _, topic := range readDifferences(t).Topics {
+		fmt.Fprintf(&list, "| %s | %s | %s | %s |\n", topic.What, topic.Debezium, topic.Here, topic.Why)
+	}
+	list.WriteString("\n")
+	want := head + pageBegin + list.String() + pageEnd + tail
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
+		return
+	}
+	assert.Equal(t, want, string(page), "run make goldens and read the diff of %s", file)
+}
+
+// TestDifferences_NameTests makes sure that the tests which show what no
+// scenario can are there.
+func TestDifferences_NameTests(t *testing.T) {
+	for _, topic := range readDifferences(t).Topics {
+		if topic.Test == "" {
+			continue
+		}
+		folder, name, ok := strings.Cut(topic.Test, ".")
+		require.True(t, ok, "%s: want folder.Test, got %q", topic.What, topic.Test)
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*_test.go"))
+		require.NoError(t, err)
+		found := false
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			found = found || bytes.Contains(text, []byte("func "+name+"("))
+		}
+		assert.True(t, found, "%s: there is no %s", topic.What, topic.Test)
+	}
+}
