@@ -73,7 +73,7 @@ func hideClock(kind Kind, payload *node) {
 	switch kind {
 	case KindChange:
 		hide(payload, "ts_ms", "ts_us", "ts_ns")
-		if payload.at("source", "snapshot").String() == `"incremental"` {
+		if snapshot := payload.at("source", "snapshot"); snapshot != nil && snapshot.text == `"incremental"` {
 			hide(payload.get("source"), "ts_ms", "ts_us", "ts_ns")
 		}
 	case KindSchemaChange:
