@@ -149,6 +149,9 @@ func TestFieldsPage(t *testing.T) {
 	})
 	// The block is linted as it stands, and with a host a database is needed.
 	data.AdvancedConfigYAML = strings.Replace(data.AdvancedConfigYAML, "database_names: []", "database_names: [ inventory ] # Default: []", 1)
+	// Without a default there is no option to show.
+	const unset = `event_converting_failure_handling_mode: ""`
+	data.AdvancedConfigYAML = strings.Replace(data.AdvancedConfigYAML, unset, "# event_converting_failure_handling_mode: warn", 1)
 	var page bytes.Buffer
 	require.NoError(t, fieldsPage.Execute(&page, data))
 	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {

@@ -55,7 +55,8 @@ func matrixColumns() []matrixColumn {
 		nines := strings.Repeat("9", d.precision-d.scale) + "." + strings.Repeat("9", d.scale)
 		columns = append(columns, matrixColumn{
 			fmt.Sprintf("d%d_%d", d.precision, d.scale), fmt.Sprintf("decimal(%d, %d)", d.precision, d.scale),
-			[]string{"-" + nines, nines, "0", "1e-" + fmt.Sprint(d.scale)}, number(d.precision-d.scale, d.scale),
+			[]string{"-" + nines, nines, "0", "1e-" + fmt.Sprint(d.scale)},
+			number(d.precision-d.scale, d.scale),
 		})
 	}
 	for scale := range 8 {
