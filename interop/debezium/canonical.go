@@ -47,6 +47,10 @@ func canonical(r Record) (Canonical, error) {
 	payload := value.get("payload")
 	hideClock(kind, payload)
 	sortCollections(payload.get("data_collections"))
+	if facts := payload.get("additional_data"); facts != nil && kind == KindNotification {
+		// In the order of a Java map.
+		slices.SortFunc(facts.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	}
 	return Canonical{Topic: r.Topic, Kind: kind, op: p.Op, payload: payload, tree: &node{members: []member{
 		{name: "topic", value: &node{text: quoted(r.Topic)}},
 		{name: "key", value: key},

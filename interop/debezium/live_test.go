@@ -69,7 +69,8 @@ func compare(t *testing.T, file, got string) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
+	// The records keep what Debezium drew for itself in that one play.
+	assert.Equal(t, steady(string(want)), steady(got))
 }
 
 func writeRecords(t *testing.T, name string, records []Record) {

@@ -16,7 +16,7 @@ EXEC sys.sp_cdc_enable_table N'dbo', N'pairs', @role_name = NULL
 --> signal execute-snapshot {"type":"INCREMENTAL","data-collections":["shop.dbo.parts","shop.dbo.pairs"]}
 INSERT dbo.parts VALUES (6, 'f')
 --> capture
---> wait until EXISTS (SELECT * FROM dbo.signals WITH (NOLOCK) WHERE type = 'snapshot-window-open')
+--> wait until EXISTS (SELECT * FROM dbo.signals WHERE type = 'snapshot-window-open')
 --> commit
 --> wait quiet capturing
 --> signal execute-snapshot {"data-collections":["shop.dbo.parts"],"additional-conditions":[{"data-collection":"shop.dbo.parts","filter":"id > 2"}],"surrogate-key":"code"}
