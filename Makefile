@@ -6,7 +6,7 @@ GO       ?= go
 FUZZTIME ?= 5s
 SHELL    := /bin/bash
 
-.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop golden bench check clean
+.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop golden goldens bench check clean
 
 build: ## the distribution, in bin/
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
@@ -55,6 +55,10 @@ golden: ## rewrite golden scripts and the page of fields; read the diff before c
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
 	$(GO) test ./internal/debeziumconfig -run Golden -rewrite
 	$(GO) test ./internal/simulator/engine -run Scripts -rewrite
+
+goldens: ## record Debezium's records anew; needs what interop needs
+	$(GO) test -tags interop ./interop/debezium -run TestScenarios -rewrite -count 1 -timeout 20m
+	$(GO) test ./interop/debezium -run 'TestMatrix|TestDifferencesPage' -rewrite
 
 bench: ## the figures of docs/performance.md
 	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m
