@@ -59,6 +59,11 @@ func newNameFilter(kind string, include, exclude []string) (nameFilter, error) {
 	return f, err
 }
 
+// lists returns the patterns by the name of their field.
+func (f nameFilter) lists(kind string) map[string][]*Pattern {
+	return map[string][]*Pattern{kind + "_include_list": f.include, kind + "_exclude_list": f.exclude}
+}
+
 // match reports whether a name passes.
 func (f nameFilter) match(name string) bool {
 	if len(f.include) > 0 {

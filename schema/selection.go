@@ -68,7 +68,7 @@ func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
 	at := make([]int, len(t.Columns)) // where a column went
 	for i, c := range t.Columns {
 		inKey := slices.Contains(key, i)
-		if !s.columns.match(t.Schema + "." + t.Name + "." + c.Name) {
+		if !s.shows(t.Schema + "." + t.Name + "." + c.Name) {
 			if !inKey {
 				continue
 			}
@@ -90,6 +90,18 @@ func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
 	return shaped, notes
 }
 
+// shows reports whether values have a column, and notes which patterns decide.
+func (s *Selection) shows(column string) bool {
+	for field, patterns := range s.columns.lists("column") {
+		for _, p := range patterns {
+			if p.Match(column) {
+				s.used[field+": "+p.String()] = true
+			}
+		}
+	}
+	return s.columns.match(column)
+}
+
 // ruleOf returns the first rule that matches a column, or nil.
 func (s *Selection) ruleOf(t *Table, c Column) *rule {
 	for _, r := range s.rules {
@@ -106,6 +118,11 @@ func (s *Selection) ruleOf(t *Table, c Column) *rule {
 // the pen lets out what it was to hide.
 func (s *Selection) UnmatchedColumns() []string {
 	var labels []string
+	for field, patterns := range s.columns.lists("column") {
+		for _, p := range patterns {
+			labels = append(labels, field+": "+p.String())
+		}
+	}
 	for _, r := range s.rules {
 		for i := range r.patterns {
 			labels = append(labels, r.label(i))

@@ -311,3 +311,9 @@ func TestCompile_Defaults(t *testing.T) {
 	row := p.RowSchema("x")
 	assert.Contains(t, string(row.Append(nil)), `{"type":"string","optional":true,"default":"unknown","field":"name"}`)
 }
+
+func TestSelection_UnmatchedColumnLists(t *testing.T) {
+	s := selection(t, SelectionOptions{ColumnExclude: []string{`dbo\.people\.photo`, `dbo\.people\.ph.*`, `dbo\.people\.tokn`}})
+	_, _ = s.Shape(people())
+	assert.Equal(t, []string{`column_exclude_list: dbo\.people\.tokn`}, s.UnmatchedColumns())
+}

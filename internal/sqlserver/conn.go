@@ -21,11 +21,12 @@ type Conn struct {
 	config   Config
 	database string // as asked for; empty: the login's default
 	zone     *time.Location
+	defaults map[temporalDefault]driver.Value
 	broken   bool
 }
 
 func newConn(raw *mssql.Conn, w *wire, cfg Config, database string) *Conn {
-	return &Conn{raw: raw, wire: w, config: cfg, database: database}
+	return &Conn{raw: raw, wire: w, config: cfg, database: database, defaults: map[temporalDefault]driver.Value{}}
 }
 
 // Usable reports whether the connection can run another statement.

@@ -29,16 +29,25 @@ func (c *Conn) readDefaults(ctx context.Context, columns []schema.Column) error 
 // readTemporalDefault has the server read a literal, as Debezium does: how it
 // is read depends on the language. A literal that it cannot read, which would
 // fail an INSERT too, is no default.
-// Source: MS docs, TRY_PARSE.
+// Source: MS docs, TRY_PARSE. Many columns share a few literals, and the
+// catalogue is read again whenever it changes: each is asked for once in the
+// life of a connection.
 func (c *Conn) readTemporalDefault(ctx context.Context, col *schema.Column, literal string) error {
-	row, err := c.one(ctx, "SELECT TRY_PARSE(@p1 AS "+declaration(col.Type)+")", literal)
-	switch {
-	case err == nil:
-		col.DefaultValue = row[0]
-		return nil
-	case Classify(err) == ClassOther:
-		return nil
-	default:
-		return err
+	asked := temporalDefault{declaration(col.Type), literal}
+	value, known := c.defaults[asked]
+	if !known {
+		row, err := c.one(ctx, "SELECT TRY_PARSE(@p1 AS "+asked.declaration+")", literal)
+		switch {
+		case err == nil:
+			value = row[0]
+		case Classify(err) != ClassOther:
+			return err
+		}
+		c.defaults[asked] = value
 	}
+	col.DefaultValue = value
+	return nil
 }
+
+// temporalDefault is a literal, read as a type.
+type temporalDefault struct{ declaration, literal string }
