@@ -221,6 +221,19 @@ WHILE @i < 2000 BEGIN SET @i = @i + 1; INSERT dbo.t VALUES (@i, N'row') END
 EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = NULL
 `
 
+// offsetsOf returns what the pipeline of pipelineFile has saved of its snapshot.
+func offsetsOf(t *testing.T, dir string) (all string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "offsets", "*snapshot*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all += string(text)
+	}
+	return all
+}
+
 // Nothing is lost however often pipeline and server are killed, and nothing
 // that was saved comes again.
 func TestProcess_KillAndGoOn(t *testing.T) {
@@ -242,7 +255,11 @@ func TestProcess_KillAndGoOn(t *testing.T) {
 
 	// kill -9 of the pipeline in the middle of the snapshot.
 	p := startSlow(t, 300, "run", file)
+	p.waitFor("a page of the snapshot", func(lines []string) bool { return len(lines) > 0 })
+	saved := offsetsOf(t, dir)
 	p.waitFor("a part of the snapshot", func(lines []string) bool { return len(lines) == 300 })
+	// What is acknowledged is saved a moment later.
+	require.Eventually(t, func() bool { return offsetsOf(t, dir) != saved }, time.Minute, time.Millisecond)
 	p.kill()
 	read := count(p)
 	require.Less(t, read, 2000)
