@@ -33,7 +33,7 @@ func TestBadConfig_WithoutServer(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			env := service.NewEnvironment()
-			require.NoError(t, input.RegisterForTest(env))
+			require.NoError(t, input.Register(env))
 			builder := env.NewStreamBuilder()
 			require.NoError(t, builder.AddCacheYAML("label: offsets\nmemory: {}"))
 			require.NoError(t, builder.AddOutputYAML("drop: {}"))

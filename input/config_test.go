@@ -17,7 +17,7 @@ import (
 // build makes an input of YAML, as Benthos does.
 func build(t *testing.T, yaml string) (*input, error) {
 	t.Helper()
-	parsed, err := testSpec().ParseYAML(yaml, nil)
+	parsed, err := sharedSpec().ParseYAML(yaml, nil)
 	if err != nil {
 		return nil, err
 	}

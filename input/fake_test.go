@@ -257,9 +257,6 @@ func (p *fakePoller) PollOnce(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// testSpec is made once: compiling its lint rules takes a while.
-var testSpec = sync.OnceValue(Spec)
-
 // testInput makes an input that reads from a fake server. Fields are YAML,
 // added to the required ones.
 func testInput(t testing.TB, f *fakeServer, cache checkpoint.Cache, fields string) *input {
@@ -269,7 +266,7 @@ func testInput(t testing.TB, f *fakeServer, cache checkpoint.Cache, fields strin
 
 func testInputWith(t testing.TB, f *fakeServer, cache checkpoint.Cache, fields string, opts options) *input {
 	t.Helper()
-	parsed, err := testSpec().ParseYAML("host: h\ntopic_prefix: p\ndatabase_names: [db]\ncheckpoint_cache: offsets\n"+fields, nil)
+	parsed, err := sharedSpec().ParseYAML("host: h\ntopic_prefix: p\ndatabase_names: [db]\ncheckpoint_cache: offsets\n"+fields, nil)
 	require.NoError(t, err)
 	in, err := newInput(parsed, service.MockResources(service.MockResourcesOptAddCache("offsets")), opts)
 	require.NoError(t, err)

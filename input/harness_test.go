@@ -255,7 +255,7 @@ func startPipeline(t *testing.T, server *simulator.Server, s settings) *pipeline
 		dial = s.dial(server)
 	}
 	env := service.NewEnvironment()
-	require.NoError(t, input.RegisterForTest(env, dial, input.WithOnStop(func(err error) {
+	require.NoError(t, input.Register(env, dial, input.WithOnStop(func(err error) {
 		if s.onStop != nil {
 			s.onStop(err)
 		}

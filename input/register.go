@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"net"
+	"sync"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 )
@@ -31,18 +32,18 @@ func WithOnStop(onStop func(err error)) Option {
 // Register adds the input to an environment. Registering again replaces the
 // options.
 func Register(env *service.Environment, opts ...Option) error {
-	return register(env, Spec(), opts)
-}
-
-func register(env *service.Environment, spec *service.ConfigSpec, opts []Option) error {
 	var o options
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return env.RegisterBatchInput(Name, spec, func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
+	return env.RegisterBatchInput(Name, sharedSpec(), func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
 		return newInput(parsed, mgr, o)
 	})
 }
+
+// sharedSpec is made once: compiling its lint rules takes longer than building
+// the rest of a stream, and tests register in an environment each.
+var sharedSpec = sync.OnceValue(Spec)
 
 func init() {
 	if err := Register(service.GlobalEnvironment()); err != nil {

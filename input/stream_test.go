@@ -23,7 +23,7 @@ type testStream struct {
 func startStream(t *testing.T, f *fakeServer, cache *memoryCache, fields string, consume func(context.Context, service.MessageBatch) error) *testStream {
 	t.Helper()
 	env := service.NewEnvironment()
-	require.NoError(t, env.RegisterBatchInput(Name, testSpec(), func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
+	require.NoError(t, env.RegisterBatchInput(Name, sharedSpec(), func(parsed *service.ParsedConfig, mgr *service.Resources) (service.BatchInput, error) {
 		in, err := newInput(parsed, mgr, options{})
 		if err != nil {
 			return nil, err
