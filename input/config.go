@@ -52,6 +52,7 @@ type config struct {
 	pollInterval                time.Duration
 	heartbeatInterval           time.Duration // zero: none
 	maxIterationTransactions    int
+	queryMode                   string
 	maxBatchSize                int
 	maxQueueSize, maxQueueBytes int
 	stopOnFatal                 bool
@@ -91,6 +92,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		pollInterval:             r.duration(fieldPollInterval),
 		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
+		queryMode:                r.string(fieldDataQueryMode),
 		maxBatchSize:             r.int(fieldMaxBatchSize),
 		maxQueueSize:             r.int(fieldMaxQueueSize),
 		maxQueueBytes:            r.int(fieldMaxQueueSizeInBytes),
@@ -165,6 +167,7 @@ func (c config) validate() error {
 		{fieldBinaryHandlingMode, string(c.modes.Binary), modeNames(schema.BinaryModes)},
 		{fieldSchemaNameAdjustmentMode, string(c.schemaNames), modeNames(schema.NameAdjustments)},
 		{fieldFieldNameAdjustmentMode, string(c.modes.FieldNames), modeNames(schema.NameAdjustments)},
+		{fieldDataQueryMode, c.queryMode, []string{queryDirect, queryFunction}},
 		{fieldSnapshotMode, c.snapshotMode, []string{snapshotInitial, snapshotNoData}},
 		{fieldSnapshotIsolationMode, string(c.snapshotIsolation), []string{string(snapshot.IsolationAuto), string(snapshot.IsolationSnapshot), string(snapshot.IsolationReadCommitted)}},
 	} {

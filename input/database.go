@@ -120,6 +120,11 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if len(d.tables) == 0 {
 		return d.noTables()
 	}
+	for _, t := range d.tables {
+		if err := t.HiddenChangeTable(); err != nil && d.cfg.queryMode == queryDirect {
+			return err
+		}
+	}
 	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
@@ -317,6 +322,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 	return stream.New(d.conn, sink, stream.Options{
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
+		Function:                 d.cfg.queryMode == queryFunction,
 		Encoder:                  d.encoder,
 		SourceTime:               d.cfg.sourceTime,
 		Transactions:             d.transactions,

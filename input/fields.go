@@ -81,6 +81,7 @@ const (
 	fieldPollInterval             = "poll_interval"
 	fieldHeartbeatInterval        = "heartbeat_interval"
 	fieldMaxIterationTransactions = "max_iteration_transactions"
+	fieldDataQueryMode            = "data_query_mode"
 	fieldMaxBatchSize             = "max_batch_size"
 	fieldMaxQueueSize             = "max_queue_size"
 	fieldMaxQueueSizeInBytes      = "max_queue_size_in_bytes"
@@ -99,6 +100,9 @@ const (
 
 	namingWithDatabase    = "database_schema_table"
 	namingWithoutDatabase = "schema_table"
+
+	queryDirect   = "direct"
+	queryFunction = "function"
 
 	onFatalWait = "wait"
 	onFatalStop = "stop"

@@ -199,6 +199,12 @@ func runningFields() []*service.ConfigField {
 		service.NewIntField(fieldMaxIterationTransactions).
 			Description("The most transactions read in one pass, 0 for no limit.").
 			Default(500).Advanced().LintRule(lintNatural),
+		service.NewStringAnnotatedEnumField(fieldDataQueryMode, map[string]string{
+			queryDirect:   "The change tables are read. It needs SELECT on them, which passes gating roles by.",
+			queryFunction: "`cdc.fn_cdc_get_all_changes_<capture instance>` is asked. It needs SELECT on the captured columns of the tables, and membership in the gating role where an instance has one. Changes come without command ids, so those of a transaction are in the order of their change LSN; large transactions cost the server more.",
+		}).
+			Description("How changes are read. Changing it repeats the transaction at the saved position.").
+			Default(queryDirect).Advanced(),
 		service.NewIntField(fieldMaxBatchSize).
 			Description("The most messages of a batch; `checkpoint_limit` if that is less. A batch never waits to be full.").
 			Default(2048).Advanced().LintRule(lintPositive),

@@ -52,7 +52,6 @@ var inForce = map[string]any{
 	"incremental_snapshot_allow_schema_changes": false,
 	"incremental_snapshot_option_recompile":     false,
 	"errors_max_retries":                        -1,
-	"data_query_mode":                           "direct",
 }
 
 // apply takes the rule's property, or its default.

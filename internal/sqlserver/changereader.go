@@ -22,11 +22,12 @@ var ErrInstanceGone = errors.New("capture instance is gone")
 // Every change statement returns these columns before the captured ones.
 const changeMeta = 5
 
-// ChangeReader holds the statements that read a change table, whose texts
-// never change. It is immutable.
+// ChangeReader holds the statements that read a change table, or ask a capture
+// instance's function for its rows. Their texts never change. It is immutable.
 type ChangeReader struct {
 	instance  *CaptureInstance
 	byCommand bool
+	function  bool
 	columns   int
 	first     string
 	next      string
@@ -42,32 +43,40 @@ type ChangeReader struct {
 // the square of its rows. It is right, and slow, until all instances have the
 // column.
 func NewChangeReader(ci *CaptureInstance, byCommand bool, skipped []int) *ChangeReader {
-	r := &ChangeReader{instance: ci, byCommand: byCommand, columns: changeMeta + len(ci.Shape.Columns)}
+	r := &ChangeReader{instance: ci, byCommand: byCommand}
+	table := "[cdc]." + Quote(ci.ChangeTable)
+	r.prepare(skipped, func(string) string { return table })
+	return r
+}
+
+// prepare writes the statements. Rows returns what to select from, up to a
+// commit LSN.
+func (r *ChangeReader) prepare(skipped []int, rows func(to string) string) {
 	list := []string{"[__$start_lsn]", "[__$seqval]", "[__$operation]", "[__$update_mask]", "[__$command_id]"}
 	order := "[__$start_lsn], [__$command_id], [__$seqval], [__$operation]"
 	beyond := "[__$command_id] >= @p3 AND ([__$command_id] > @p3 OR [__$seqval] > @p4 OR ([__$seqval] = @p4 AND [__$operation] > @p5))"
-	if !byCommand {
+	if !r.byCommand {
 		list[changeMeta-1] = "@p3"
 		order = "[__$start_lsn], [__$seqval], [__$operation]"
 		beyond = "[__$seqval] >= @p4 AND ([__$seqval] > @p4 OR [__$operation] > @p5)"
 	}
-	for _, col := range ci.Shape.Columns {
+	for _, col := range r.instance.Shape.Columns {
 		list = append(list, Quote(col.Name))
 	}
+	r.columns = len(list)
 	columns := strings.Join(list, ", ")
-	from := " FROM [cdc]." + Quote(ci.ChangeTable) + " WHERE " + notSkipped(skipped)
+	from := func(to string) string { return " FROM " + rows(to) + " WHERE " + notSkipped(skipped) }
 	low := "SELECT start_lsn FROM cdc.change_tables WHERE object_id = @p7;"
 
-	r.first = "SELECT TOP (@p1) " + columns + from +
+	r.first = "SELECT TOP (@p1) " + columns + from("@p6") +
 		"[__$start_lsn] >= @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
 	// Two ranges of the index, one after the other: the rest of the
 	// transaction, and what comes after it. Joined by OR they could cost a
 	// read from the beginning of the transaction for every page.
-	r.next = "DECLARE @r bigint; SELECT TOP (@p1) " + columns + from +
+	r.next = "DECLARE @r bigint; SELECT TOP (@p1) " + columns + from("@p2") +
 		"[__$start_lsn] = @p2 AND " + beyond + " ORDER BY " + order + "; SET @r = @@ROWCOUNT;" +
-		" IF @r < @p1 SELECT TOP (@p1 - @r) " + columns + from +
+		" IF @r < @p1 SELECT TOP (@p1 - @r) " + columns + from("@p6") +
 		"[__$start_lsn] > @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
-	return r
 }
 
 // notSkipped is the condition that leaves operations out.
@@ -146,6 +155,9 @@ func (c *Conn) ReadChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) 
 	var page ChangePage
 	err := Retry(ctx, func() (err error) {
 		page, err = c.readChanges(ctx, r, q)
+		if r.function && err != nil {
+			page, err = c.explainRefusal(ctx, r, q, err)
+		}
 		return err
 	})
 	if err != nil {
@@ -156,7 +168,12 @@ func (c *Conn) ReadChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) 
 
 func (c *Conn) readChanges(ctx context.Context, r *ChangeReader, q ChangeQuery) (ChangePage, error) {
 	text, at := r.first, lsn.Position{Commit: q.From}
-	if q.After != nil {
+	switch {
+	case r.function && q.From.After(q.To):
+		// The instance begins after the range. The function takes no empty one.
+		low, err := c.lowLSN(ctx, r.instance.ObjectID)
+		return ChangePage{Low: low, End: true}, err
+	case q.After != nil:
 		text, at = r.next, *q.After
 	}
 	rows, err := c.Query(ctx, text, int64(q.Limit), at.Commit[:], at.Command, at.Change[:], int32(at.Operation),
@@ -222,6 +239,9 @@ func (r *ChangeReader) decode(row []driver.Value, dst *ChangeRow) error {
 		s.surprised(mask)
 	}
 	command := s.next()
+	if r.function && s.err == nil && nullCommit && nullChange && operation == 0 {
+		return errNoAccess
+	}
 	if s.err == nil && (nullCommit || nullChange || operation < 1 || operation > 4) {
 		return fmt.Errorf("reading change row: commit LSN %s, change LSN %s, operation %d", dst.Commit, dst.Change, operation)
 	}

@@ -53,8 +53,6 @@ func (c *Conn) instances(ctx context.Context, tables []*Table, sources map[int32
 			return s.err
 		case t == nil:
 			return nil
-		case ci.ChangeTable == "":
-			return hiddenChangeTable(t, ci)
 		}
 		found = append(found, ci)
 		return nil
@@ -99,21 +97,32 @@ func (c *Conn) capturedColumns(ctx context.Context, ids []int32) (map[int32][]ca
 // from the change table, which follows an ALTER COLUMN only when the capture
 // job gets there, and the rest from the source column of the same column_id. A
 // column that the source has dropped since is nullable: it is NULL from then
-// on.
+// on. Of a change table that the login cannot see, types are those of the
+// source, and what that has dropped is left out.
 func (ci *CaptureInstance) describe(t *Table, captured []capturedColumn, stored, source []schema.Column, indexes []index) error {
-	if len(captured) == 0 || len(stored) == 0 {
+	hidden := ci.ChangeTable == ""
+	if len(captured) == 0 || len(stored) == 0 && !hidden {
 		return fmt.Errorf("reading capture instance %q: %w", ci.Name, errCatalogue)
 	}
 	ci.HasCommand = slices.ContainsFunc(stored, func(col schema.Column) bool { return col.Name == commandColumn })
 	columns := make([]schema.Column, 0, len(captured))
 	for _, cc := range captured {
+		i := slices.IndexFunc(source, func(s schema.Column) bool { return s.ID == cc.id })
 		at := slices.IndexFunc(stored, func(col schema.Column) bool { return col.Name == cc.name })
-		if at < 0 {
+		var col schema.Column
+		switch {
+		case at >= 0:
+			col = stored[at]
+		case !hidden:
 			return fmt.Errorf("reading capture instance %q: column %q: %w", ci.Name, cc.name, errCatalogue)
+		case i < 0:
+			continue
+		default:
+			col = source[i]
+			col.Name = cc.name
 		}
-		col := stored[at]
 		col.ID, col.Ordinal, col.Nullable, col.Computed = cc.id, cc.ordinal, true, cc.computed
-		if i := slices.IndexFunc(source, func(s schema.Column) bool { return s.ID == cc.id }); i >= 0 {
+		if i >= 0 {
 			col = captureOf(source[i], col)
 		}
 		columns = append(columns, col)
@@ -156,11 +165,16 @@ func withGrant(err error, object string) error {
 		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", err)
 }
 
-// hiddenChangeTable is the problem of an instance whose change table the login
-// cannot see. Left out, its table would be taken for one without an instance.
-func hiddenChangeTable(t *Table, ci *CaptureInstance) error {
+// HiddenChangeTable returns the problem of a table with a capture instance
+// whose change table the login cannot see, so that only the instance's function
+// can be read; nil if there is none.
+func (t *Table) HiddenChangeTable() error {
+	at := slices.IndexFunc(t.Instances, func(ci *CaptureInstance) bool { return ci.ChangeTable == "" })
+	if at < 0 {
+		return nil
+	}
 	return NewProblem(ReasonPermission,
-		fmt.Sprintf("the change table of capture instance %q of table %s cannot be seen by the login", ci.Name, t.Source.ID()),
+		fmt.Sprintf("the change table of capture instance %q of table %s cannot be seen by the login", t.Instances[at].Name, t.Source.ID()),
 		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", nil)
 }
 

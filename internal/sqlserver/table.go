@@ -35,7 +35,7 @@ type CaptureInstance struct {
 	ObjectID       int32
 	CreateDate     time.Time // server-local, as the catalogue says
 	SourceObjectID int32
-	ChangeTable    string // name of the change table in schema cdc
+	ChangeTable    string // name of the change table in schema cdc; empty if the login cannot see it
 	// StartLSN is change_tables.start_lsn: the lowest LSN that the instance
 	// still holds, which every cleanup moves up. Zero if NULL.
 	StartLSN lsn.LSN

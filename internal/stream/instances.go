@@ -22,6 +22,8 @@ type instances struct {
 	changedReader *sqlserver.ChangedReader
 	byCommand     bool
 	noCommand     bool // a change row without command id was met
+	// noChangeTables: the login may not read the change tables.
+	noChangeTables bool
 }
 
 // tracked is one capture instance being read.
@@ -57,7 +59,7 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 // orderOf reports whether changes can be ordered by command id: for that, the
 // change tables of all instances must have them.
 func (r *Reader) orderOf(next []Choice) (byCommand bool) {
-	if r.noCommand {
+	if r.noCommand || r.opts.Function {
 		return false
 	}
 	without := slices.IndexFunc(next, func(c Choice) bool { return !c.Instance.HasCommand })
@@ -74,6 +76,11 @@ func (r *Reader) orderOf(next []Choice) (byCommand bool) {
 
 // choose decides which instance of each table is read.
 func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
+	for _, t := range tables {
+		if err := t.HiddenChangeTable(); err != nil && !r.opts.Function {
+			return nil, err
+		}
+	}
 	need := firstCommit(r.position)
 	next, err := ChooseAll(tables, r.known, need)
 	if err != nil {
@@ -192,7 +199,12 @@ func (r *Reader) store(ctx context.Context, byCommand bool, known Known) error {
 // encoder unless the capture job has altered a column of its change table,
 // which keeps its object id.
 func (r *Reader) track(c Choice, byCommand bool) (*tracked, error) {
-	t := &tracked{id: c.Identity, shape: c.Instance.Shape, reader: sqlserver.NewChangeReader(c.Instance, byCommand, r.opts.Skipped)}
+	t := &tracked{id: c.Identity, shape: c.Instance.Shape}
+	if r.opts.Function {
+		t.reader = sqlserver.NewFunctionReader(c.Instance, r.opts.Skipped)
+	} else {
+		t.reader = sqlserver.NewChangeReader(c.Instance, byCommand, r.opts.Skipped)
+	}
 	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(c.Instance) })
 	if at >= 0 && sameShape(r.tracked[at].shape, t.shape) {
 		t.encoder = r.tracked[at].encoder

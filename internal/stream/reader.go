@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -63,6 +64,9 @@ type Options struct {
 	Selection sqlserver.Selection
 	// Skipped are the values of __$operation that are not read.
 	Skipped []int
+	// Function asks the instances' functions for changes, instead of reading
+	// the change tables: without command ids, so in the order of change LSNs.
+	Function bool
 	// Encoder makes the encoder of a table version.
 	Encoder func(*schema.Table) (*event.Encoder, error)
 	// SourceTime chooses the source time of events; zero: TimeCommit.
@@ -284,8 +288,12 @@ func (r *Reader) checkRetention(ctx context.Context, highestStart, need lsn.LSN)
 
 // asksForChanges reports whether a pass asks which tables have changes before
 // it reads them, and checks their retention then: of one table, asking costs
-// what reading does.
-func (r *Reader) asksForChanges() bool { return len(r.tracked) > 1 }
+// what reading does. Asking reads the change tables, which a login that has
+// the functions alone may not.
+func (r *Reader) asksForChanges() bool {
+	hidden := func(t *tracked) bool { return t.reader.Instance().ChangeTable == "" }
+	return len(r.tracked) > 1 && !r.noChangeTables && !slices.ContainsFunc(r.tracked, hidden)
+}
 
 // changed returns the tables with changes in a range.
 func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, error) {
@@ -293,6 +301,11 @@ func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, err
 		return r.tracked, nil
 	}
 	changes, err := r.src.Changed(ctx, r.changedReader, from, to)
+	var problem sqlserver.Problem
+	if r.opts.Function && errors.As(err, &problem) && problem.Reason() == sqlserver.ReasonPermission {
+		r.noChangeTables = true
+		return r.tracked, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -119,7 +120,7 @@ func (s *source) turn(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if reply.err != nil {
-		return reply.err
+		return s.refused(reply.err)
 	}
 	// Cleanup moves an instance's low end first and removes rows then: if the
 	// low end has not passed the page's beginning by now, the page is whole.
@@ -151,6 +152,21 @@ func (s *source) checkColumns(columns uint64) error {
 		return fmt.Errorf("reading changes of instance %q: %w", s.tracked.id.Name, errAltered)
 	}
 	return nil
+}
+
+// refused turns a range that the instance's function refused into what it
+// means: changes of it were cleaned away, or the instance had no beginning when
+// it was looked at last and has one now.
+func (s *source) refused(err error) error {
+	var beyond *sqlserver.RangeError
+	switch {
+	case !errors.As(err, &beyond) || !beyond.Low.After(s.low):
+		return err
+	case s.tracked.id.FirstStart.IsZero():
+		return fmt.Errorf("%w: %w", errAltered, err)
+	default:
+		return s.gap(s.low, beyond.Low)
+	}
 }
 
 func (s *source) gap(need, low lsn.LSN) error {
