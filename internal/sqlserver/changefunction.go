@@ -96,7 +96,7 @@ func (c *Conn) explainRefusal(ctx context.Context, r *ChangeReader, q ChangeQuer
 		return ChangePage{}, NewProblem(ReasonPermission,
 			fmt.Sprintf("the login is not a member of %s, the gating role of capture instance %q", Quote(role), r.instance.Name),
 			"run ALTER ROLE "+Quote(role)+" ADD MEMBER the login's user", cause)
-	case HasNumber(cause, errDenied), allowed.IsZero() && !wait:
+	case HasNumber(cause, errDenied), errors.Is(cause, errNoAccess), allowed.IsZero() && !wait:
 		object := Quote(r.instance.Shape.Schema) + "." + Quote(r.instance.Shape.Name)
 		return ChangePage{}, NewProblem(ReasonPermission,
 			fmt.Sprintf("reading the changes of %s, which takes the right to read all its captured columns, is not permitted", object),

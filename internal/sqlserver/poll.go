@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -99,7 +100,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 		commit.LSN, _ = s.lsn()
 		commit.Begin, commit.End = s.time(), s.time()
 		if s.err != nil {
-			return Poll{}, s.err
+			return Poll{}, cmp.Or(rows.Close(), s.err)
 		}
 		p.Commits = append(p.Commits, commit)
 	}
@@ -212,7 +213,9 @@ func (c *Conn) changed(ctx context.Context, r *ChangedReader, from, to lsn.LSN) 
 		s := scanner{row: row}
 		changes.Instances = append(changes.Instances, int(s.int()))
 		if s.err != nil {
-			return Changes{}, s.err
+			// After an error the batch goes on with its next statement, whose
+			// rows come first.
+			return Changes{}, cmp.Or(rows.Close(), s.err)
 		}
 	}
 	if rows.NextResult() {

@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"database/sql/driver"
 	"math"
 	"strings"
 	"testing"
@@ -81,6 +82,18 @@ func TestChangeReader_Statements(t *testing.T) {
 		assert.NotContains(t, text, "command_id")
 	}
 	assert.Contains(t, without.next, "[__$seqval] >= @p4 AND ([__$seqval] > @p4 OR [__$operation] > @p5)")
+}
+
+func TestFunctionReader_Statements(t *testing.T) {
+	ci := &CaptureInstance{Name: "my inst]", HasCommand: true, Shape: &schema.Table{Columns: []schema.Column{{Name: "a"}}}}
+	r := NewFunctionReader(ci, []int{1})
+	assert.Equal(t, "SELECT TOP (@p1) [__$start_lsn], [__$seqval], [__$operation], [__$update_mask], @p3, [a]"+
+		" FROM [cdc].[fn_cdc_get_all_changes_my inst]]](@p2, @p6, N'all update old')"+
+		" WHERE [__$operation] NOT IN (1) AND [__$start_lsn] >= @p2 AND [__$start_lsn] <= @p6"+
+		" ORDER BY [__$start_lsn], [__$seqval], [__$operation]; SELECT start_lsn FROM cdc.change_tables WHERE object_id = @p7;", r.first)
+	assert.Equal(t, 1, strings.Count(r.next, "(@p2, @p2, N'all update old')"), "the rest of the transaction")
+	assert.Equal(t, 1, strings.Count(r.next, "(@p2, @p6, N'all update old')"), "what comes after it")
+	require.ErrorIs(t, r.decode(make([]driver.Value, 6), &ChangeRow{}), errNoAccess)
 }
 
 func TestKeyColumn_TextRoundTrip(t *testing.T) {
