@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"gopkg.in/yaml.v3"
-
-	ours "github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 )
 
 // Differences are where our records are meant to differ from Debezium's. It
@@ -62,22 +59,6 @@ type Intended struct {
 
 	path, leftOut, added *regexp.Regexp
 	scenarios            []*regexp.Regexp
-}
-
-// rules turn a value of Debezium's into ours.
-var rules = map[string]func(debezium string) string{
-	"our version":      func(string) string { return quoted(ours.Version) },
-	"a second earlier": aSecondEarlier,
-}
-
-// aSecondEarlier takes a second from an ISO 8601 text in quotes.
-func aSecondEarlier(text string) string {
-	const layout = `"2006-01-02T15:04:05.9999999Z07:00"`
-	at, err := time.Parse(layout, text)
-	if err != nil {
-		return absent
-	}
-	return at.Add(-time.Second).Format(layout)
 }
 
 // ReadDifferences reads a YAML list of topics.

@@ -1,15 +1,15 @@
 package debezium
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,156 +17,187 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite what is generated or recorded; read the diff before committing it")
 
-// randomRows is how many rows of the matrix are random; its first ones are
-// bounds.
-const randomRows = 50
+const (
+	matrixFolder = "matrix"
+	// randomRows is how many rows of the matrix are random; its first ones are
+	// bounds.
+	randomRows = 50
+	// streamed is what is added to the ids of the snapshot's rows for rows of the
+	// same values in the log.
+	streamed = 1000
+)
 
-// matrixColumn is a column of the matrix and its values as SQL literals.
-type matrixColumn struct {
-	name, sqlType string
-	bounds        []string
-	random        func(*rand.Rand) string
-}
-
-// matrixColumns are columns of every type whose values the modes of times,
-// numbers and binary values write, or that JSON may write in several ways.
-func matrixColumns() []matrixColumn {
-	columns := []matrixColumn{
-		{"t", "tinyint", []string{"0", "255"}, integer(0, 255)},
-		{"s", "smallint", []string{"-32768", "32767"}, integer(-32768, 32767)},
-		{"i", "int", []string{"-2147483648", "2147483647"}, integer(-2147483648, 2147483647)},
-		{"l", "bigint", []string{"-9223372036854775808", "9223372036854775807"}, func(r *rand.Rand) string { return fmt.Sprint(int64(r.Uint64())) }},
-		{"r", "real", []string{"-3.4E38", "1.18E-38", "0"}, float(-37, 37, 7)},
-		{"f", "float", []string{"-1.79E308", "2.23E-308", "-1E-5"}, float(-300, 300, 17)},
-		{"m", "money", []string{"-922337203685477.5808", "922337203685477.5807"}, number(14, 4)},
-		{"sm", "smallmoney", []string{"-214748.3648", "214748.3647"}, number(5, 4)},
-		{"d", "date", []string{"'0001-01-01'", "'9999-12-31'", "'1582-10-04'", "'1582-10-15'"}, moment(1583, 9999, "2006-01-02")},
-		{"dt", "datetime", []string{"'1753-01-01'", "'9999-12-31T23:59:59.997'"}, moment(1753, 9999, "2006-01-02T15:04:05.000")},
-		{"sdt", "smalldatetime", []string{"'1900-01-01'", "'2079-06-06T23:59:00'"}, moment(1900, 2078, "2006-01-02T15:04:05")},
-		{"u", "uniqueidentifier", []string{"'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"}, func(r *rand.Rand) string {
-			return fmt.Sprintf("'%08x-%04x-%04x-%04x-%012x'", r.Uint32(), r.Uint32()>>16, r.Uint32()>>16, r.Uint32()>>16, r.Uint64()>>16)
-		}},
-		{"bi", "binary(5)", []string{"0x", "0xFFFFFFFFFF"}, binary(5)},
-		{"vb", "varbinary(40)", []string{"0x", "0x00"}, binary(40)},
-		{"b", "bit", []string{"0", "1"}, integer(0, 1)},
-		{"nv", "nvarchar(20)", []string{"N''", "NCHAR(1) + NCHAR(127) + NCHAR(8232) + N'😀\"\\/'"}, text},
-	}
-	for _, d := range []struct{ precision, scale int }{{1, 0}, {9, 9}, {18, 4}, {38, 0}, {38, 38}, {38, 17}} {
-		nines := strings.Repeat("9", d.precision-d.scale) + "." + strings.Repeat("9", d.scale)
-		columns = append(columns, matrixColumn{
-			fmt.Sprintf("d%d_%d", d.precision, d.scale), fmt.Sprintf("decimal(%d, %d)", d.precision, d.scale),
-			[]string{"-" + nines, nines, "0", "1e-" + fmt.Sprint(d.scale)},
-			number(d.precision-d.scale, d.scale),
-		})
-	}
-	for scale := range 8 {
-		fraction := strings.TrimSuffix("."+strings.Repeat("9", scale), ".")
-		layout := "15:04:05" + strings.TrimSuffix("."+strings.Repeat("0", scale), ".")
-		first, last := 1583, 9999
-		bounds := []string{"'0001-01-01'", "'9999-12-31T23:59:59" + fraction + "'"}
-		if scale == 7 { // nanoseconds in 64 bits
-			first, last = 1678, 2261
-			bounds = []string{"'1677-09-22'", "'2262-04-11T23:47:16.8547758'"}
-		}
-		columns = append(columns,
-			matrixColumn{fmt.Sprintf("t%d", scale), fmt.Sprintf("time(%d)", scale), []string{"'00:00:00'", "'23:59:59" + fraction + "'"}, moment(2000, 2001, layout)},
-			matrixColumn{fmt.Sprintf("dt%d", scale), fmt.Sprintf("datetime2(%d)", scale), bounds, moment(first, last, "2006-01-02T"+layout)},
-			matrixColumn{fmt.Sprintf("o%d", scale), fmt.Sprintf("datetimeoffset(%d)", scale), []string{"'1583-01-01T00:00:00+14:00'", "'9999-12-31T09:59:59" + fraction + "-14:00'"}, func(r *rand.Rand) string {
-				at := moment(1583, 9998, "2006-01-02T"+layout)(r)
-				return fmt.Sprintf("%s%+03d:%02d'", strings.TrimSuffix(at, "'"), r.IntN(27)-13, r.IntN(60))
-			}},
-		)
-	}
-	return columns
-}
-
-func integer(least, most int64) func(*rand.Rand) string {
-	return func(r *rand.Rand) string { return fmt.Sprint(least + r.Int64N(most-least+1)) }
-}
-
-func float(least, most, digits int) func(*rand.Rand) string {
-	return func(r *rand.Rand) string {
-		return fmt.Sprintf("%.*ge%d", digits, r.Float64()*20-10, least+r.IntN(most-least))
-	}
-}
-
-func number(whole, scale int) func(*rand.Rand) string {
-	return func(r *rand.Rand) string {
-		digits := func(n int) string {
-			var b strings.Builder
-			for range n {
-				b.WriteByte(byte('0' + r.IntN(10)))
-			}
-			return b.String()
-		}
-		// Short numbers too, and both signs.
-		return []string{"", "-"}[r.IntN(2)] + cmp.Or(digits(r.IntN(whole+1)), "0") + "." + digits(scale)
-	}
-}
-
-// moment returns a text of a time between the beginnings of two years.
-func moment(from, to int, layout string) func(*rand.Rand) string {
-	first := time.Date(from, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
-	last := time.Date(to, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
-	return func(r *rand.Rand) string {
-		return "'" + time.Unix(first+r.Int64N(last-first), r.Int64N(1e9)).UTC().Format(layout) + "'"
-	}
-}
-
-func binary(most int) func(*rand.Rand) string {
-	return func(r *rand.Rand) string {
-		b := make([]byte, r.IntN(most+1))
-		for i := range b {
-			b[i] = byte(r.Uint32())
-		}
-		return fmt.Sprintf("0x%x", b)
-	}
-}
-
-func text(r *rand.Rand) string {
-	alphabet := []rune("aZ09 äßжя日本😀𝄞\"\\/<>&\t\x7f")
-	runes := make([]rune, r.IntN(10))
-	for i := range runes {
-		runes[i] = alphabet[r.IntN(len(alphabet))]
-	}
-	return "N'" + string(runes) + "'"
-}
-
-// matrix is the script of the scenario: bounds and random values of all types,
-// in the snapshot and in the log.
+// matrix is the script of the scenario.
+//
+// The table dbo.matrix has a nullable column of every type: a row for each of
+// the bounds, one of NULL, and random ones, which are read in the snapshot and
+// then from inserts of the same values. The bounds are also in the images of
+// updates that touch no such column, of updates that touch all, and of deletes.
+//
+// The tables dbo.key_* have the same columns as NOT NULL, and in their keys those
+// that may be in keys, with all bounds that have a form in all modes. The table
+// dbo.defaults has a default for every column.
+//
+// The property files play it in every mode of times, and in every one of
+// decimals and of binary values at least once, with and without schemas. That is
+// enough for their product, since no type is written by two modes:
+// schema.TestModes_Disjoint.
 func matrix() string {
-	columns := matrixColumns()
-	random := rand.New(rand.NewPCG(1, 2))
-	var b strings.Builder
-	b.WriteString("-- Bounds and random values of the types that have several forms, in the\n-- snapshot and in the log; made by matrix_test.go.\nCREATE TABLE dbo.matrix (id int PRIMARY KEY")
-	rows := randomRows
-	for _, c := range columns {
-		fmt.Fprintf(&b, ", %s %s NULL", c.name, c.sqlType)
-		rows = max(rows, randomRows+len(c.bounds))
+	groups := matrixGroups()
+	var all []matrixColumn
+	for _, g := range groups {
+		all = append(all, g.columns...)
 	}
-	b.WriteString(")\nGO\n")
-	for row := range rows {
-		fmt.Fprintf(&b, "INSERT dbo.matrix VALUES (%d", row+1)
+	var before, rows, capture, after strings.Builder
+	bounds := matrixTable(&before, &rows, all)
+	names := columnNames(all)
+	fmt.Fprintf(&after, "INSERT dbo.matrix (id, %s) SELECT id + %d, %[1]s FROM dbo.matrix\n", names, streamed)
+	fmt.Fprintf(&after, "UPDATE dbo.matrix SET touched = 1 WHERE id BETWEEN %d AND %d\n", streamed+1, streamed+bounds)
+	fmt.Fprintf(&after, "UPDATE m SET %s FROM dbo.matrix m JOIN dbo.matrix n ON n.id + %d = m.id AND n.id BETWEEN 2 AND %d\n", assigned(all), streamed-1, bounds+1)
+	fmt.Fprintf(&after, "DELETE dbo.matrix WHERE id BETWEEN %d AND %d\n", streamed+1, streamed+bounds+1)
+	for _, g := range groups {
+		keyTable(&before, &rows, g)
+		table := "dbo.key_" + g.name
+		fmt.Fprintf(&after, "INSERT %s (id, %s) SELECT id + %d, %[2]s FROM %[1]s\n", table, columnNames(g.columns), streamed)
+		fmt.Fprintf(&after, "UPDATE %s SET touched = 1 WHERE id > %d\nUPDATE %[1]s SET id = id + %[2]d WHERE id > %[2]d\nDELETE %[1]s WHERE id > %[2]d\n", table, streamed)
+	}
+	defaultTable(&before, &rows, all)
+	fmt.Fprintf(&after, "INSERT dbo.defaults (id, %s) SELECT id + %d, %[1]s FROM dbo.defaults\n", names, streamed)
+	for _, table := range []string{"matrix", "key_numbers", "key_times", "key_texts", "key_binaries", "defaults"} {
+		fmt.Fprintf(&capture, "EXEC sys.sp_cdc_enable_table N'dbo', N'%s', @role_name = NULL, @supports_net_changes = 0\n", table)
+	}
+	return "-- Bounds and random values of every type, in snapshots, in all images of the\n-- log and in keys, with defaults; made by matrix_test.go.\n" +
+		"CREATE TYPE dbo.amount FROM decimal(10, 2)\nCREATE TYPE dbo.phone FROM varchar(20)\nGO\n" +
+		before.String() + "GO\n" + rows.String() + capture.String() +
+		"--> capture\n--> start\n--> wait snapshot_done\n--> wait quiet\n" +
+		after.String() + "--> capture\n--> wait quiet\n"
+}
+
+// ofMatrix reports whether a scenario is a play of the matrix.
+func ofMatrix(s Scenario) bool { return strings.HasPrefix(s.Name, matrixFolder+"/") }
+
+// matrixTable writes the table with everything, and returns how many rows have
+// bounds.
+func matrixTable(create, insert *strings.Builder, columns []matrixColumn) (bounds int) {
+	create.WriteString("CREATE TABLE dbo.matrix (id int PRIMARY KEY")
+	for _, c := range columns {
+		fmt.Fprintf(create, ", %s %s NULL", c.name, c.sqlType)
+		bounds = max(bounds, len(c.bounds)+len(c.distant))
+	}
+	create.WriteString(", rv rowversion, touched int NULL)\n")
+	random := &draw{rand.New(rand.NewPCG(1, 2))}
+	for row := range bounds + 1 + randomRows {
+		fmt.Fprintf(insert, "INSERT dbo.matrix VALUES (%d", row+1)
 		for _, c := range columns {
-			if row < len(c.bounds) {
-				b.WriteString(", " + c.bounds[row])
-			} else {
-				b.WriteString(", " + c.random(random))
+			literals := slices.Concat(c.bounds, c.distant)
+			switch {
+			case row == bounds:
+				insert.WriteString(", NULL")
+			case row < len(literals):
+				insert.WriteString(", " + literals[row])
+			default:
+				insert.WriteString(", " + c.random(random))
 			}
 		}
-		b.WriteString(")\n")
+		insert.WriteString(", DEFAULT, NULL)\n")
 	}
-	b.WriteString("EXEC sys.sp_cdc_enable_table N'dbo', N'matrix', @role_name = NULL\n--> capture\n--> start\n--> wait snapshot_done\n--> wait quiet\nUPDATE dbo.matrix SET id = id + 1000\n--> capture\n--> wait quiet\n")
-	return b.String()
+	return bounds
+}
+
+// keyTable writes a table whose columns are all NOT NULL, with a key.
+func keyTable(create, insert *strings.Builder, g matrixGroup) {
+	fmt.Fprintf(create, "CREATE TABLE dbo.key_%s (id int NOT NULL", g.name)
+	key := []string{"id"}
+	rows := 0
+	for _, c := range g.columns {
+		fmt.Fprintf(create, ", %s %s NOT NULL", c.name, c.sqlType)
+		if c.keyable {
+			key = append(key, c.name)
+		}
+		rows = max(rows, len(c.bounds))
+	}
+	fmt.Fprintf(create, ", touched int NULL, PRIMARY KEY (%s))\n", strings.Join(key, ", "))
+	for row := range rows {
+		fmt.Fprintf(insert, "INSERT dbo.key_%s VALUES (%d", g.name, row+1)
+		for _, c := range g.columns {
+			insert.WriteString(", " + c.bounds[row%len(c.bounds)])
+		}
+		insert.WriteString(", NULL)\n")
+	}
+}
+
+// defaultTable writes a table where every column has its second bound for a
+// default, else its only one: a row of defaults, and one of NULL.
+func defaultTable(create, insert *strings.Builder, columns []matrixColumn) {
+	create.WriteString("CREATE TABLE dbo.defaults (id int PRIMARY KEY")
+	for _, c := range columns {
+		fmt.Fprintf(create, ", %s %s NULL DEFAULT %s", c.name, c.sqlType, c.bounds[min(1, len(c.bounds)-1)])
+	}
+	create.WriteString(")\n")
+	insert.WriteString("INSERT dbo.defaults (id) VALUES (1)\nINSERT dbo.defaults VALUES (2" + strings.Repeat(", NULL", len(columns)) + ")\n")
+}
+
+func columnNames(columns []matrixColumn) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// assigned sets all columns to those of the row n.
+func assigned(columns []matrixColumn) string {
+	terms := make([]string, len(columns))
+	for i, c := range columns {
+		terms[i] = fmt.Sprintf("%s = n.%[1]s", c.name)
+	}
+	return strings.Join(terms, ", ")
 }
 
 // TestMatrix keeps the script of the scenario equal to what is made here.
 func TestMatrix(t *testing.T) {
-	file := filepath.Join("testdata", "matrix", stepsFile)
+	file := filepath.Join("testdata", matrixFolder, stepsFile)
 	if *rewrite {
 		require.NoError(t, os.WriteFile(file, []byte(matrix()), 0o644))
 	}
 	current, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(current), matrix(), "run make goldens and read the diff of %s", file)
+}
+
+// assertPhasesAgree finds rows of the matrix that a snapshot and the log of
+// equal values did not make equal.
+func assertPhasesAgree(t *testing.T, records []Canonical) {
+	t.Helper()
+	rows := map[string]string{}
+	pairs := map[string]int{}
+	for _, r := range records {
+		if r.op != "r" && r.op != "c" {
+			continue
+		}
+		id, err := strconv.Atoi(r.payload.at("after", "id").String())
+		require.NoError(t, err)
+		place := fmt.Sprintf("%s %d", r.Topic, id%streamed)
+		row := withoutOwn(r.payload.get("after")).String()
+		snapshot, both := rows[place]
+		if !both {
+			rows[place] = row
+			continue
+		}
+		assert.Equal(t, snapshot, row, "%s: operation %s", place, r.op)
+		pairs[r.Topic]++
+	}
+	assert.Len(t, pairs, 6, "tables with rows in both phases: %v", pairs)
+}
+
+// withoutOwn is a row without what no other has: its id, what the server counts,
+// and what only updates set.
+func withoutOwn(row *node) *node {
+	kept := &node{members: []member{}}
+	for _, m := range row.members {
+		if m.name != "id" && m.name != "rv" && m.name != "touched" {
+			kept.members = append(kept.members, m)
+		}
+	}
+	return kept
 }

@@ -76,6 +76,10 @@ func compareOurs(t *testing.T, scenario Scenario, differences *Differences, miss
 	golden := readGolden(t, scenario)
 	got, playErr := playOurs(t, scenario, differences)
 	got = missing.Without(got)
+	if ofMatrix(scenario) {
+		assertPhasesAgree(t, golden)
+		assertPhasesAgree(t, got)
+	}
 	var want []Canonical
 	for _, r := range missing.Without(golden) {
 		if !differences.LeavesOut(scenario.Name, r) {
