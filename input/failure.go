@@ -1,15 +1,20 @@
 package input
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
+
+// fatalWait is the pause between two attempts in a fatal state.
+const fatalWait = time.Minute
 
 // Reasons of fatal states that are decided here; problems of other packages
 // bring their own.
@@ -58,65 +63,95 @@ var curedAfresh = map[string]bool{
 	checkpoint.ReasonFormat:       true,
 }
 
-// diagnose is the function diagnose for the state that the input is in. Where
+// diagnose is the function diagnose for the state that the source is in. Where
 // a remedy is to start afresh, the error says how.
-func (in *input) diagnose(err error) (reason string, diagnosed error) {
-	reason, err = diagnose(err, in.keeper != nil)
+func (s *source) diagnose(err error) (reason string, diagnosed error) {
+	reason, err = diagnose(err, s.keeper != nil)
 	if !curedAfresh[reason] {
 		return reason, err
 	}
-	return reason, fmt.Errorf("%w. %s", err, in.howToStartAfresh())
+	return reason, fmt.Errorf("%w. %s", err, s.howToStartAfresh())
 }
 
-// howToStartAfresh names everything that makes an input go on instead. A
+// howToStartAfresh names everything that makes a source go on instead. A
 // running one would write it again.
-func (in *input) howToStartAfresh() string {
-	database := in.databaseName()
-	if in.db != nil {
-		database = in.db.Name()
+func (s *source) howToStartAfresh() string {
+	database := s.databaseName()
+	if s.db != nil {
+		database = s.db.Name()
 	}
-	keys := storedKeys(in.cfg.checkpointKey(database))
+	keys := storedKeys(s.cfg.checkpointKey(database))
 	for i, key := range keys {
 		keys[i] = strconv.Quote(key)
 	}
 	return fmt.Sprintf("To start afresh, with a new snapshot: stop the pipeline and remove the keys %s from cache %q, as far as they exist, or set %s to a key that is not in use",
-		strings.Join(keys, ", "), in.cfg.cache, fieldCheckpointCacheKey)
+		strings.Join(keys, ", "), s.cfg.cache, fieldCheckpointCacheKey)
 }
 
-// fatalState is what the metrics and the log say of an input that cannot go
+// succeed publishes that the source works.
+func (s *source) succeed() {
+	s.leaveFatal()
+	s.failures = pace{}
+	s.in.change(s, state{working: true})
+}
+
+// interrupt publishes that the source has stopped working, and tries again.
+func (s *source) interrupt() { s.in.change(s, state{}) }
+
+// fail publishes why an attempt to read failed, and waits until it is time for
+// the next, or Connect asks for it.
+func (s *source) fail(ctx context.Context, err error) {
+	reason, err := s.diagnose(err)
+	wait := fatalWait
+	if reason != "" {
+		s.enterFatal(reason, err)
+	} else {
+		s.failures.next("")
+		wait = s.failures.length()
+	}
+	roused := make(chan struct{})
+	s.in.change(s, state{err: err, fatal: reason != "", roused: roused})
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-roused:
+	case <-ctx.Done():
+	}
+}
+
+// fatalState is what the metrics and the log say of a source that cannot go
 // on.
 type fatalState struct{ reason, text string }
 
 // enterFatal publishes a fatal state, and logs it when it is news.
-func (in *input) enterFatal(reason string, err error) {
+func (s *source) enterFatal(reason string, err error) {
 	now := fatalState{reason, err.Error()}
-	if now == in.fatal {
+	if now == s.fatal {
 		return
 	}
-	in.clearFatal()
-	in.fatal = now
-	in.metrics.fatal.Set(1, reason, in.databaseName())
-	if in.cfg.stopOnFatal {
-		in.log.Errorf("Stopping the stream, because of %s (%s): %v", fieldOnFatal, reason, err)
-		return
-	}
+	s.clearFatal()
+	s.fatal = now
+	s.in.metrics.fatal.Set(1, reason, s.databaseName())
 	// The error itself is Benthos's to log, now and at every attempt: one error
 	// line for one mistake.
-	in.log.Infof("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
+	if !s.cfg.stopOnFatal {
+		s.log.Infof("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
+	}
 }
 
 // leaveFatal ends a fatal state whose cause is gone.
-func (in *input) leaveFatal() {
-	if in.fatal == (fatalState{}) {
+func (s *source) leaveFatal() {
+	if s.fatal == (fatalState{}) {
 		return
 	}
-	in.log.Infof("Going on: %s is cured", in.fatal.reason)
-	in.clearFatal()
+	s.log.Infof("Going on: %s is cured", s.fatal.reason)
+	s.clearFatal()
 }
 
-func (in *input) clearFatal() {
-	if in.fatal.reason != "" {
-		in.metrics.fatal.Set(0, in.fatal.reason, in.databaseName())
+func (s *source) clearFatal() {
+	if s.fatal.reason != "" {
+		s.in.metrics.fatal.Set(0, s.fatal.reason, s.databaseName())
 	}
-	in.fatal = fatalState{}
+	s.fatal = fatalState{}
 }

@@ -121,7 +121,7 @@ type fakeServer struct {
 	closes   int
 }
 
-func (f *fakeServer) open(ctx context.Context) (database, error) {
+func (f *fakeServer) open(ctx context.Context, _ *source) (database, error) {
 	f.mu.Lock()
 	f.opens++
 	fault := f.onOpen

@@ -25,9 +25,9 @@ func TestInput_HeartbeatMovesThePosition(t *testing.T) {
 		require.Equal(t, []string{"heartbeat"}, kinds(t, beat))
 		require.Greater(t, beat.position(t), row.position(t))
 		beat.accept(t)
-		assert.False(t, in.keeper.committed().streaming, "nothing may be passed over")
+		assert.False(t, in.sources[0].keeper.committed().streaming, "nothing may be passed over")
 		row.accept(t)
-		assert.Equal(t, beat.position(t), in.keeper.committed().position().String())
+		assert.Equal(t, beat.position(t), in.sources[0].keeper.committed().position().String())
 		require.NoError(t, in.Close(t.Context()))
 	})
 }

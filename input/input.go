@@ -4,54 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 )
 
-const (
-	// closeTimeout bounds Close, because Benthos does not.
-	closeTimeout = 4 * time.Second
-	// fatalWait is the pause between two attempts in a fatal state.
-	fatalWait = time.Minute
-)
+// closeTimeout bounds Close, because Benthos does not.
+const closeTimeout = 4 * time.Second
 
-// input implements [service.BatchInput].
+// input implements [service.BatchInput] over the sources of all databases.
 //
-// Benthos calls Connect, ReadBatch and Close one after the other; only
-// acknowledgements come from other goroutines, and they touch nothing here but
-// the session they belong to and the committer.
-// Should Close come while another call is running, it ends that call first.
+// Each source reads, fails, waits and goes on by itself. The input passes on
+// what they have and tells Benthos whether anything works: Connect fails only
+// if no source does.
 type input struct {
 	cfg     config
 	mgr     *service.Resources
 	log     *service.Logger
 	metrics metrics
-	maker   *messageMaker
+	context *contextHeaders // nil: without
 	cache   checkpoint.Cache
-	open    func(ctx context.Context) (database, error)
+	open    func(ctx context.Context, s *source) (database, error)
 	onStop  func(error) // told why on_fatal stopped the stream
 
-	// ctx ends with Close, which thereby ends whatever else is running.
+	// ctx ends with Close, which thereby ends whatever is running.
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	busy   *semaphore.Weighted // held by the call that is running
-	db     database            // nil: not connected
-	keeper *keeper             // nil before the first connection
-	// heartbeats are the reading's while one runs; nil: none.
-	heartbeats *heartbeats
-	session    *session // nil: the next begins at the committed mark
-	reading    *reading // nil: none runs
-	held       *handover
-	fatal      fatalState
-	nacks      pace // restarts after rejections
-	losses     pace // restarts after errors of the source
+	demand demand
+	// offers are what the sources have, one batch each at a time. Who waits is
+	// served in the order of coming: sources that have something take turns.
+	offers chan offer
+
+	mu      sync.Mutex
+	sources []*source
+	changed chan struct{} // closed and replaced when the state of a source changes
 }
 
 // errClosed is why everything ends after Close.
@@ -80,247 +70,138 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		mgr:     mgr,
 		log:     mgr.Logger(),
 		metrics: newMetrics(mgr.Metrics()),
-		maker:   newMessageMaker(cfg.structured, cfg.metadata),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
+		open:    openSource,
 		onStop:  opts.onStop,
-		busy:    semaphore.NewWeighted(1),
+		demand:  newDemand(),
+		offers:  make(chan offer),
+		changed: make(chan struct{}),
 	}
 	if cfg.extendedHeaders {
-		in.maker.context = newContextHeaders(cfg.topics.Prefix)
-	}
-	if in.heartbeats, err = newHeartbeats(cfg.heartbeatInterval, in.eventOptions()); err != nil {
-		return nil, err
+		in.context = newContextHeaders(cfg.topics.Prefix)
 	}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
-	log := slog.New(logHandler{in.log})
-	notices := newNotices(log)
-	in.open = func(ctx context.Context) (database, error) {
-		return openDatabase(ctx, cfg, in.eventOptions(), notices, log)
+	if _, err := in.newSource(cfg.server.Database); err != nil {
+		return nil, err
 	}
 	return in, nil
 }
 
-func (in *input) eventOptions() event.Options {
-	return event.Options{
-		Topics:        in.cfg.topics,
-		SchemaNames:   in.cfg.schemaNames,
-		SkipUnchanged: in.cfg.skipUnchanged,
-		KeySchemas:    in.cfg.keySchemas,
-		ValueSchemas:  in.cfg.valueSchemas,
-		Tombstones:    in.cfg.tombstones,
-		Structured:    in.cfg.structured,
-		Modes:         in.cfg.modes,
-		Failures:      in.cfg.failures,
-		OnNull:        in.warnNull,
-		OnValue:       in.warnValue,
-	}
-}
-
-// warnNull reports a NULL that change data capture recorded where the table
-// has none: once for each column in the log, always in the metrics.
-func (in *input) warnNull(n event.NullNotice) {
-	in.metrics.unexpectedNulls.Incr(1, n.Table.Database)
-	if n.First && in.cfg.failures != event.FailuresSkip {
-		in.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
-	}
-}
-
-// warnValue reports a value for which null is written: once for each column in
-// the log, always in the metrics.
-func (in *input) warnValue(n event.ValueNotice) {
-	in.metrics.unconvertedValues.Incr(1, n.Table.Database)
-	if n.First && in.cfg.failures != event.FailuresSkip {
-		in.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
-	}
-}
-
 // Connect starts reading, or starts it again after ReadBatch has returned
-// [service.ErrNotConnected]. It returns once the first read has succeeded.
+// [service.ErrNotConnected]. It returns once the first read has succeeded in
+// any database, or has failed in all.
 func (in *input) Connect(ctx context.Context) error {
-	_ = in.busy.Acquire(context.Background(), 1)
-	defer in.busy.Release(1)
-	ctx, release := bind(ctx, in.ctx)
-	defer release()
-	err := in.start(ctx)
-	if err == nil {
-		in.leaveFatal()
-		return nil
-	}
-	if ctx.Err() != nil {
-		return err
-	}
-	reason, err := in.diagnose(err)
-	if reason == "" {
-		return err
-	}
-	in.enterFatal(reason, err)
-	if in.cfg.stopOnFatal {
-		if in.onStop != nil {
-			in.onStop(err)
-		}
-		return service.ErrEndOfInput
-	}
-	return service.NewErrBackOff(err, fatalWait)
-}
-
-// start goes from whatever there is to a reading that works.
-func (in *input) start(ctx context.Context) error {
 	if in.ctx.Err() != nil {
 		return errClosed
 	}
-	if err := in.settle(ctx); err != nil {
+	ctx, release := bind(ctx, in.ctx)
+	defer release()
+	if err := in.begin(); err != nil {
 		return err
 	}
-	if err := in.connect(ctx); err != nil {
-		return err
-	}
-	if in.session == nil {
-		s, err := in.newSession(in.keeper.committed())
-		if err != nil {
-			return err
+	in.rouse()
+	for {
+		outcome, changed := in.outcome()
+		switch {
+		case outcome.working:
+			return nil
+		case outcome.failed != nil:
+			return in.giveUp(outcome.failed)
 		}
-		in.session = s
-	}
-	in.reading = in.read(in.db, in.session, in.session.tracker.HandedOver())
-	select {
-	case <-in.reading.ready:
-		return nil
-	case <-in.reading.done:
-		err := in.reading.err
-		if err := in.settle(ctx); err != nil {
-			return err
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
-// connect opens the database and, the first time, loads its position.
-func (in *input) connect(ctx context.Context) error {
-	if in.db == nil {
-		db, err := in.open(ctx)
-		if err != nil {
-			return err
-		}
-		in.db = db
+// begin starts the sources, the first time.
+func (in *input) begin() error {
+	in.mu.Lock()
+	begun := len(in.sources) > 0
+	in.mu.Unlock()
+	if begun {
+		return nil
 	}
-	if in.keeper == nil {
-		k, err := in.newKeeper(ctx, in.db.Name())
-		if err != nil {
-			return err
-		}
-		in.keeper = k
+	return in.add(in.cfg.server.Database)
+}
+
+// add starts a source for a database.
+func (in *input) add(database string) error {
+	s, err := in.newSource(database)
+	if err != nil {
+		return err
 	}
+	in.mu.Lock()
+	in.sources = append(in.sources, s)
+	in.mu.Unlock()
+	go s.run()
 	return nil
 }
 
-// ReadBatch returns the next messages.
+// ReadBatch returns the next messages, of one database.
 func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.AckFunc, error) {
-	_ = in.busy.Acquire(context.Background(), 1)
-	defer in.busy.Release(1)
-	if in.reading == nil {
-		return nil, nil, service.ErrNotConnected
-	}
-	s := in.session
-	ctx, release := s.bind(ctx)
+	ctx, release := bind(ctx, in.ctx)
 	defer release()
+	defer in.demand.raise(ctx)()
 	for {
-		if in.held == nil {
-			h, err := s.batches.take(ctx, in.reading.queue)
-			if err != nil {
-				return nil, nil, in.readError(s, err)
-			}
-			if len(h.messages) == 0 {
-				s.tracker.Advance(h.mark)
-				continue
-			}
-			in.held = &h
+		working, changed := in.working()
+		if !working {
+			return nil, nil, service.ErrNotConnected
 		}
-		messages, ack, err := in.handOver(ctx, s, *in.held)
-		if err != nil {
-			return nil, nil, in.readError(s, err)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
 		}
-		in.held = nil
-		return messages, ack, nil
+		select {
+		case o := <-in.offers:
+			if !o.stale() {
+				return o.messages, o.ack, nil
+			}
+		case <-changed:
+		case <-ctx.Done():
+		}
 	}
 }
 
-// readError tells Benthos to connect again when a session or a reading has
-// ended.
-func (in *input) readError(s *session, err error) error {
-	var rejected *rejectedError
-	if errors.As(err, &rejected) {
-		s.close(rejected)
-	}
-	if rejected != nil || errors.Is(err, errDrained) || errors.Is(err, checkpoint.ErrClosed) {
-		return service.ErrNotConnected
-	}
-	return err
-}
-
-// Close stops reading, saves the last acknowledged position and closes the
-// connection. It returns in time even if something takes no notice of being
+// Close stops reading, saves the last acknowledged positions and closes the
+// connections. It returns in time even if something takes no notice of being
 // ended; what is left to do is then done once that has come back.
 func (in *input) Close(ctx context.Context) error {
 	in.stop(errClosed)
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
-	if in.busy.Acquire(ctx, 1) != nil {
-		go func() {
-			defer cancel()
-			_ = in.busy.Acquire(context.Background(), 1)
-			_ = in.close(ctx)
-		}()
-		return errors.New("closing the input: a call does not end in time; messages since the last saved position will be repeated")
-	}
 	defer cancel()
-	return in.close(ctx)
-}
-
-// close is Close once no other call is running.
-func (in *input) close(ctx context.Context) error {
-	defer in.busy.Release(1)
-
-	// The position comes first: a dead server must not use up its time.
-	if in.reading != nil {
-		in.reading.cancel()
+	in.mu.Lock()
+	sources := in.sources
+	in.mu.Unlock()
+	for _, s := range sources {
+		s.beginClose(ctx)
 	}
-	in.endSession(ctx)
-	var err error
-	if in.keeper != nil {
-		err = in.keeper.committer.Close(ctx)
+	var errs []error
+	for _, s := range sources {
+		errs = append(errs, s.awaitClose(ctx))
 	}
-	if in.reading != nil {
-		select {
-		case <-in.reading.done:
-		case <-ctx.Done():
-		}
-		in.reading = nil
-	}
-	in.disconnect()
-	if err != nil {
-		in.log.Warnf("Messages since the last saved position will be repeated: %v", err)
-	}
-	return err
+	return errors.Join(errs...)
 }
 
 // ConnectionTest connects and looks at the tables, without reading anything.
 func (in *input) ConnectionTest(ctx context.Context) service.ConnectionTestResults {
-	db, err := in.open(ctx)
-	if err != nil {
-		_, err = diagnose(err, false)
-		return service.ConnectionTestFailed(err).AsList()
-	}
-	if err := db.Close(); err != nil {
+	if err := in.try(ctx, in.cfg.server.Database); err != nil {
 		return service.ConnectionTestFailed(err).AsList()
 	}
 	return service.ConnectionTestSucceeded().AsList()
 }
 
-// databaseName is the label of metrics: the exact name once it is known.
-func (in *input) databaseName() string {
-	if in.keeper != nil {
-		return in.keeper.database
+// try opens a database and closes it again.
+func (in *input) try(ctx context.Context, database string) error {
+	s, err := in.newSource(database)
+	if err != nil {
+		return err
 	}
-	return in.cfg.server.Database
+	db, err := in.open(ctx, s)
+	if err != nil {
+		_, err = diagnose(err, false)
+		return err
+	}
+	return db.Close()
 }

@@ -26,11 +26,11 @@ type keeper struct {
 }
 
 // newKeeper loads the mark of a database.
-func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error) {
+func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error) {
 	k := &keeper{database: database}
-	k.positions = newPositions(in.cache, in.cfg.checkpointKey(database), checkpoint.StoreOptions{
+	k.positions = newPositions(s.in.cache, s.cfg.checkpointKey(database), checkpoint.StoreOptions{
 		OnDamage: func(key string, problem error) {
-			in.log.Warnf("Key %q of cache %q is damaged (%v); its other copy is sound and is used", key, in.cfg.cache, problem)
+			s.log.Warnf("Key %q of cache %q is damaged (%v); its other copy is sound and is used", key, s.cfg.cache, problem)
 		},
 	})
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
@@ -40,7 +40,7 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 		return nil, err
 	}
 	k.known = known
-	if !in.cfg.snapshotResume && !loaded.snapshotted() && loaded.progress != nil {
+	if !s.cfg.snapshotResume && !loaded.snapshotted() && loaded.progress != nil {
 		// Its start and its ordinals are used up; its tables are read again.
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
 	}
@@ -49,13 +49,13 @@ func (in *input) newKeeper(ctx context.Context, database string) (*keeper, error
 		Save:   k.positions.save,
 		Before: mark.before,
 		OnError: func(err error, failures int) {
-			in.metrics.checkpointFailures.Incr(1, database)
+			s.in.metrics.checkpointFailures.Incr(1, database)
 			if failures == 1 {
-				in.log.Warnf("Saving the position failed and is tried again; messages since the last saved one would be repeated after a restart: %v", err)
+				s.log.Warnf("Saving the position failed and is tried again; messages since the last saved one would be repeated after a restart: %v", err)
 			}
 		},
 		OnRecover: func(failures int) {
-			in.log.Infof("The position is saved again, after %d failures", failures)
+			s.log.Infof("The position is saved again, after %d failures", failures)
 		},
 	})
 	return k, nil

@@ -29,14 +29,19 @@ func (p *pace) next(at string) (times int) {
 	return p.times
 }
 
-// pause waits: doubling from pauseFirst to pauseMost, less up to a quarter so
-// that many inputs do not come back at once.
-func (p *pace) pause(ctx context.Context) error {
+// length returns how long to wait: doubling from pauseFirst to pauseMost, less
+// up to a quarter so that many sources do not come back at once.
+func (p *pace) length() time.Duration {
 	d := pauseMost
 	if p.times < 8 {
 		d = min(d, pauseFirst<<(p.times-1))
 	}
-	timer := time.NewTimer(d - rand.N(d/4))
+	return d - rand.N(d/4)
+}
+
+// pause waits as long as is due.
+func (p *pace) pause(ctx context.Context) error {
+	timer := time.NewTimer(p.length())
 	defer timer.Stop()
 	select {
 	case <-timer.C:

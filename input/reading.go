@@ -15,7 +15,7 @@ import (
 // reading is one goroutine that reads from a connection into a queue, until an
 // error ends it, the session ends, or it is stopped.
 type reading struct {
-	in      *input
+	source  *source
 	session *session
 	queue   *queue
 	mark    mark // of what was pushed last; the goroutine's own
@@ -33,14 +33,15 @@ var (
 )
 
 // read starts a reading behind a mark.
-func (in *input) read(db database, s *session, from mark) *reading {
+func (s *source) read(from mark) *reading {
 	r := &reading{
-		in: in, session: s, mark: from,
-		queue: newQueue(in.cfg.maxQueueSize, in.cfg.maxQueueBytes),
+		source: s, session: s.session, mark: from,
+		queue: newQueue(s.cfg.maxQueueSize, s.cfg.maxQueueBytes),
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
+	db := s.db
 	go func() {
 		defer r.cancel()
 		defer close(r.done)
@@ -53,14 +54,14 @@ func (in *input) read(db database, s *session, from mark) *reading {
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
 	if !r.mark.snapshotted() {
-		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.in.keeper.known, r.saveKnown); err != nil {
+		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.source.keeper.known, r.saveKnown); err != nil {
 			return err
 		}
 		if err := r.beat(ctx); err != nil {
 			return err
 		}
 	}
-	poller := db.Stream(r.mark.start(r.in.keeper.known), r, r.saveInstances)
+	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances)
 	for {
 		more, err := poller.PollOnce(ctx)
 		switch {
@@ -73,7 +74,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 		if more {
 			continue
 		}
-		if err == nil && r.in.heartbeats.due() {
+		if err == nil && r.source.heartbeats.due() {
 			if err := r.beat(ctx); err != nil {
 				return err
 			}
@@ -88,7 +89,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 func (r *reading) pause(ctx context.Context) error {
 	ctx, release := r.session.bind(ctx)
 	defer release()
-	timer := time.NewTimer(r.in.cfg.pollInterval)
+	timer := time.NewTimer(r.source.cfg.pollInterval)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -103,8 +104,8 @@ func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 
 // Emit implements [stream.Sink].
 func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
-	if r.in.heartbeats.due() {
-		if err := r.in.heartbeats.beat(b, r.in.keeper.database, upTo); err != nil {
+	if r.source.heartbeats.due() {
+		if err := r.source.heartbeats.beat(b, r.source.keeper.database, upTo); err != nil {
 			return err
 		}
 	}
@@ -118,11 +119,11 @@ func (r *reading) Advance(ctx context.Context, to lsn.Position) error {
 
 // beat hands over a heartbeat alone, if there are any.
 func (r *reading) beat(ctx context.Context) error {
-	if r.in.heartbeats == nil {
+	if r.source.heartbeats == nil {
 		return nil
 	}
 	b := event.NewBatch(1)
-	if err := r.in.heartbeats.beat(b, r.in.keeper.database, r.mark.position()); err != nil {
+	if err := r.source.heartbeats.beat(b, r.source.keeper.database, r.mark.position()); err != nil {
 		return err
 	}
 	return r.push(ctx, item{batch: b, mark: r.mark})
@@ -155,10 +156,10 @@ func (r *reading) saveInstances(ctx context.Context, byCommand bool, known strea
 
 // saveKnown stores what is known of the tables.
 func (r *reading) saveKnown(ctx context.Context, known stream.Known) error {
-	if err := r.in.keeper.positions.saveKnown(ctx, known); err != nil {
+	if err := r.source.keeper.positions.saveKnown(ctx, known); err != nil {
 		return err
 	}
-	r.in.keeper.known = known
+	r.source.keeper.known = known
 	return nil
 }
 
@@ -169,7 +170,7 @@ type snapshotSink struct{ r *reading }
 // from p: its tables may be ahead, when it goes on behind messages that are
 // still under way.
 func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
-	return s.r.in.keeper.reserve(ctx, p)
+	return s.r.source.keeper.reserve(ctx, p)
 }
 
 // Emit implements [snapshot.Sink].

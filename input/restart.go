@@ -17,76 +17,79 @@ const (
 )
 
 // settle deals with how the last reading ended. It returns the error if a
-// person or Benthos's own back-off must deal with it, and otherwise waits as
-// long as is due.
-func (in *input) settle(ctx context.Context) error {
-	r := in.reading
-	if r == nil {
-		return nil
+// person must deal with it, and otherwise waits as long as is due.
+func (s *source) settle(ctx context.Context) error {
+	if r := s.reading; r != nil {
+		if err := r.end(ctx); err != nil {
+			return err
+		}
+		s.reading = nil
+		if s.session.rejected() == nil {
+			if err := s.settleLoss(ctx, r.err); err != nil {
+				return err
+			}
+		}
 	}
-	if err := r.end(ctx); err != nil {
-		return err
+	// A message may be rejected while nothing is read.
+	if s.session != nil && s.session.rejected() != nil {
+		return s.settleRejection(ctx)
 	}
-	in.reading = nil
-	if in.session.rejected() != nil {
-		return in.settleRejection(ctx)
-	}
-	return in.settleLoss(ctx, r.err)
+	return nil
 }
 
 // settleRejection goes back to the last acknowledged message.
-func (in *input) settleRejection(ctx context.Context) error {
-	cause := in.session.rejected()
-	in.endSession(ctx)
-	if !in.db.Usable() {
-		in.disconnect()
+func (s *source) settleRejection(ctx context.Context) error {
+	cause := s.session.rejected()
+	s.endSession(ctx)
+	if s.db != nil && !s.db.Usable() {
+		s.disconnect()
 	}
-	committed := in.keeper.committed()
-	at, times := committed.position(), in.nacks.next(committed.place())
+	committed := s.keeper.committed()
+	at, times := committed.position(), s.nacks.next(committed.place())
 	switch {
 	case times%nackAlarm == 0:
-		in.metrics.repeatedNacks.Incr(1, in.keeper.database)
-		in.log.Errorf("Messages after position %s were rejected %d times in a row; nothing behind them is delivered until they are accepted: %v", at, times, cause)
+		s.in.metrics.repeatedNacks.Incr(1, s.keeper.database)
+		s.log.Errorf("Messages after position %s were rejected %d times in a row; nothing behind them is delivered until they are accepted: %v", at, times, cause)
 	case times == 1:
-		in.log.Warnf("Reading again from the last acknowledged position %s: %v", at, cause)
+		s.log.Warnf("Reading again from the last acknowledged position %s: %v", at, cause)
 	}
-	return in.nacks.pause(ctx)
+	return s.nacks.pause(ctx)
 }
 
 // settleLoss goes on, over a new connection if need be, behind the last
 // message handed over.
-func (in *input) settleLoss(ctx context.Context, err error) error {
-	if sqlserver.Classify(err) != sqlserver.ClassRetry || !in.db.Usable() {
-		in.disconnect()
+func (s *source) settleLoss(ctx context.Context, err error) error {
+	if sqlserver.Classify(err) != sqlserver.ClassRetry || !s.db.Usable() {
+		s.disconnect()
 	}
 	if reason, _ := diagnose(err, true); reason != "" {
 		return err
 	}
-	if times := in.losses.next(in.session.tracker.HandedOver().place()); times == 1 {
-		in.log.Warnf("Reading was interrupted and starts again: %v", err)
+	if times := s.losses.next(s.session.tracker.HandedOver().place()); times == 1 {
+		s.log.Warnf("Reading was interrupted and starts again: %v", err)
 	}
-	return in.losses.pause(ctx)
+	return s.losses.pause(ctx)
 }
 
-func (in *input) endSession(ctx context.Context) {
-	if in.session == nil {
+func (s *source) endSession(ctx context.Context) {
+	if s.session == nil {
 		return
 	}
-	in.session.close(nil)
-	if err := in.session.batches.close(ctx); err != nil {
-		in.log.Debugf("Closing the batching processors: %v", err)
+	s.session.close(nil)
+	if err := s.session.batches.close(ctx); err != nil {
+		s.log.Debugf("Closing the batching processors: %v", err)
 	}
-	in.session, in.held = nil, nil
+	s.session = nil
 }
 
-func (in *input) disconnect() {
-	if in.db == nil {
+func (s *source) disconnect() {
+	if s.db == nil {
 		return
 	}
-	if err := in.db.Close(); err != nil {
-		in.log.Debugf("Closing the connection: %v", err)
+	if err := s.db.Close(); err != nil {
+		s.log.Debugf("Closing the connection: %v", err)
 	}
-	in.db = nil
+	s.db = nil
 }
 
 // end waits until the reading has ended by itself, and after a while makes it.

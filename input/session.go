@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/redpanda-data/benthos/v4/public/service"
-
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 )
 
@@ -31,21 +29,21 @@ func (e *rejectedError) Error() string { return fmt.Sprintf("message rejected: %
 func (e *rejectedError) Unwrap() error { return e.err }
 
 // newSession begins a session behind a mark.
-func (in *input) newSession(start mark) (*session, error) {
-	batches, err := newAssembler(in.maker, in.cfg.batching, in.mgr, start)
+func (s *source) newSession(start mark) (*session, error) {
+	batches, err := newAssembler(s.maker, s.cfg.batching, s.in.mgr, start)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{batches: batches}
-	s.ctx, s.cancel = context.WithCancelCause(in.ctx)
-	s.tracker = checkpoint.NewTracker(start, checkpoint.TrackerOptions[mark]{
-		Limit:      in.cfg.checkpointLimit,
-		Extra:      in.cfg.maxQueueSize,
-		ExtraBytes: in.cfg.maxQueueBytes,
-		OnStall:    in.warnStalled,
-		OnAdvance:  in.keeper.acknowledge,
+	n := &session{batches: batches}
+	n.ctx, n.cancel = context.WithCancelCause(s.in.ctx)
+	n.tracker = checkpoint.NewTracker(start, checkpoint.TrackerOptions[mark]{
+		Limit:      s.cfg.checkpointLimit,
+		Extra:      s.cfg.maxQueueSize,
+		ExtraBytes: s.cfg.maxQueueBytes,
+		OnStall:    s.warnStalled,
+		OnAdvance:  s.keeper.acknowledge,
 	})
-	return s, nil
+	return n, nil
 }
 
 // close ends the session: acknowledgements that come later change nothing.
@@ -76,33 +74,4 @@ func bind(ctx, other context.Context) (context.Context, func()) {
 		stop()
 		cancel(nil)
 	}
-}
-
-// handOver registers a batch with the tracker and returns it with the function
-// that settles it.
-func (in *input) handOver(ctx context.Context, s *session, h handover) (service.MessageBatch, service.AckFunc, error) {
-	n := len(h.messages)
-	resolve, err := s.tracker.Track(ctx, &h.mark, n, h.bytes)
-	if err != nil {
-		return nil, nil, err
-	}
-	database := in.keeper.database
-	return h.messages, func(_ context.Context, err error) error {
-		if err != nil {
-			in.metrics.nacks.Incr(int64(n), database)
-			if in.cfg.replayNacks {
-				s.close(&rejectedError{err})
-				return nil
-			}
-			in.log.Warnf("Dropping %d messages that were rejected downstream, because %s is false: %v", n, fieldAutoReplayNacks, err)
-		}
-		resolve()
-		return nil
-	}, nil
-}
-
-func (in *input) warnStalled() {
-	in.metrics.checkpointStalls.Incr(1, in.keeper.database)
-	in.log.Warnf("Nothing was acknowledged for %v with %d messages handed over (%s); the output seems to collect more before it sends. Handing over up to %d more (%s). Raise %s, or lower batching.count of the output or give it a batching.period",
-		checkpoint.StallAfter, in.cfg.checkpointLimit, fieldCheckpointLimit, in.cfg.maxQueueSize, fieldMaxQueueSize, fieldCheckpointLimit)
 }

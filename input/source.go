@@ -1,0 +1,243 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+)
+
+// source reads one database: over a connection of its own, with its own
+// position, acknowledgements, pauses and fatal state. One goroutine does it,
+// until the input is closed; only acknowledgements come from others, and they
+// touch nothing here but the session they belong to and the committer.
+type source struct {
+	in  *input
+	cfg config // the input's, with the name of the database
+	log *service.Logger
+
+	maker      *messageMaker
+	heartbeats *heartbeats // nil: none
+	notices    *notices
+
+	db       database // nil: not connected
+	keeper   *keeper  // nil before the first connection
+	session  *session // nil: the next begins at the committed mark
+	reading  *reading // nil: none runs
+	fatal    fatalState
+	nacks    pace // restarts after rejections
+	losses   pace // restarts after errors of the database
+	failures pace // attempts to begin reading
+
+	state state // guarded by the input's lock
+
+	ended    chan struct{} // closed when the goroutine has ended
+	closing  sync.Once
+	closed   chan struct{} // closed when everything is released
+	closeErr error         // of that, once closed is closed
+}
+
+// newSource returns a source that does not run yet; an empty name is the
+// connection's database.
+func (in *input) newSource(database string) (*source, error) {
+	s := &source{
+		in:     in,
+		cfg:    in.cfg,
+		log:    in.log,
+		maker:  newMessageMaker(in.cfg.structured, in.cfg.metadata),
+		ended:  make(chan struct{}),
+		closed: make(chan struct{}),
+	}
+	s.cfg.server.Database = database
+	s.maker.context = in.context
+	s.notices = newNotices(s.slog())
+	var err error
+	if s.heartbeats, err = newHeartbeats(s.cfg.heartbeatInterval, s.eventOptions()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// openSource connects to the database of a source.
+func openSource(ctx context.Context, s *source) (database, error) {
+	return openDatabase(ctx, s.cfg, s.eventOptions(), s.notices, s.slog())
+}
+
+func (s *source) slog() *slog.Logger { return slog.New(logHandler{s.log}) }
+
+func (s *source) eventOptions() event.Options {
+	return event.Options{
+		Topics:        s.cfg.topics,
+		SchemaNames:   s.cfg.schemaNames,
+		SkipUnchanged: s.cfg.skipUnchanged,
+		KeySchemas:    s.cfg.keySchemas,
+		ValueSchemas:  s.cfg.valueSchemas,
+		Tombstones:    s.cfg.tombstones,
+		Structured:    s.cfg.structured,
+		Modes:         s.cfg.modes,
+		Failures:      s.cfg.failures,
+		OnNull:        s.warnNull,
+		OnValue:       s.warnValue,
+	}
+}
+
+// warnNull reports a NULL that change data capture recorded where the table
+// has none: once for each column in the log, always in the metrics.
+func (s *source) warnNull(n event.NullNotice) {
+	s.in.metrics.unexpectedNulls.Incr(1, n.Table.Database)
+	if n.First && s.cfg.failures != event.FailuresSkip {
+		s.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
+	}
+}
+
+// warnValue reports a value for which null is written: once for each column in
+// the log, always in the metrics.
+func (s *source) warnValue(n event.ValueNotice) {
+	s.in.metrics.unconvertedValues.Incr(1, n.Table.Database)
+	if n.First && s.cfg.failures != event.FailuresSkip {
+		s.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
+	}
+}
+
+// run reads until the input is closed, through whatever happens.
+func (s *source) run() {
+	defer close(s.ended)
+	for s.in.ctx.Err() == nil {
+		err := s.start(s.in.ctx)
+		var rejected *rejectedError
+		switch {
+		case err == nil:
+			s.succeed()
+			s.deliver()
+			s.interrupt()
+		case errors.As(err, &rejected), s.in.ctx.Err() != nil:
+		default:
+			s.fail(s.in.ctx, err)
+		}
+	}
+}
+
+// start goes from whatever there is to a reading that works.
+func (s *source) start(ctx context.Context) error {
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if s.session == nil {
+		session, err := s.newSession(s.keeper.committed())
+		if err != nil {
+			return err
+		}
+		s.session = session
+	}
+	s.reading = s.read(s.session.tracker.HandedOver())
+	select {
+	case <-s.reading.ready:
+		return nil
+	case <-s.reading.done:
+		err := s.reading.err
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// connect opens the database and, the first time, loads its position.
+func (s *source) connect(ctx context.Context) error {
+	if s.db == nil {
+		db, err := s.in.open(ctx, s)
+		if err != nil {
+			return err
+		}
+		s.db = db
+	}
+	if s.keeper == nil {
+		k, err := s.newKeeper(ctx, s.db.Name())
+		if err != nil {
+			return err
+		}
+		s.keeper = k
+	}
+	return nil
+}
+
+// deliver hands over what is read until the reading or the session has ended.
+func (s *source) deliver() {
+	for {
+		h, err := s.session.batches.take(s.session.ctx, s.reading.queue)
+		if err == nil {
+			err = s.handOver(h)
+		}
+		if err != nil {
+			var rejected *rejectedError
+			if errors.As(err, &rejected) {
+				s.session.close(rejected)
+			}
+			return
+		}
+	}
+}
+
+// beginClose releases everything once the goroutine has ended, within ctx as
+// far as that takes notice of it.
+func (s *source) beginClose(ctx context.Context) {
+	s.closing.Do(func() {
+		go func() {
+			defer close(s.closed)
+			<-s.ended
+			s.closeErr = s.release(ctx)
+		}()
+	})
+}
+
+// awaitClose returns when everything is released, or ctx ends.
+func (s *source) awaitClose(ctx context.Context) error {
+	select {
+	case <-s.closed:
+		return s.closeErr
+	case <-ctx.Done():
+		return errors.New("closing the input: a call does not end in time; messages since the last saved position will be repeated")
+	}
+}
+
+// release ends what a source holds. The position comes first: a dead server
+// must not use up its time.
+func (s *source) release(ctx context.Context) error {
+	if s.reading != nil {
+		s.reading.cancel()
+	}
+	s.endSession(ctx)
+	var err error
+	if s.keeper != nil {
+		err = s.keeper.committer.Close(ctx)
+	}
+	if s.reading != nil {
+		select {
+		case <-s.reading.done:
+		case <-ctx.Done():
+		}
+		s.reading = nil
+	}
+	s.disconnect()
+	if err != nil {
+		s.log.Warnf("Messages since the last saved position will be repeated: %v", err)
+	}
+	return err
+}
+
+// databaseName is the label of metrics: the exact name once it is known.
+func (s *source) databaseName() string {
+	if s.keeper != nil {
+		return s.keeper.database
+	}
+	return s.cfg.server.Database
+}
