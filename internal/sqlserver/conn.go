@@ -46,28 +46,28 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Query runs a statement and returns its rows, which must be closed before the
-// next statement. Arguments are @p1, @p2 and so on; without any, the text is
-// sent as a batch, and settings in it last.
+// executeProcedure is the procedure that runs a text as one statement of its
+// own. Source: MS docs, sp_executesql.
+const executeProcedure = "sp_executesql"
+
+// Query runs one statement and returns its rows, which must be closed before
+// the next statement. Arguments are @p1, @p2 and so on. Settings that the text
+// makes end with it.
+//
+// The text always goes through a procedure call, whose answer has one closing
+// token behind whatever happened in between (MS-TDS 2.2.7.7, DONEPROC). A batch
+// goes on behind a statement that failed, and the driver, which returns with
+// the first error, leaves that part unread: its next request then waits for
+// ever. See [Conn.Exec] for texts of several statements.
 func (c *Conn) Query(ctx context.Context, text string, args ...driver.Value) (*Rows, error) {
-	if !c.Usable() {
-		return nil, ErrConnectionLost
+	if len(args) == 0 {
+		text, args = executeProcedure, []driver.Value{text}
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	ctx, dog := watch(ctx, c.wire, c.config)
-	stmt, err := c.raw.Prepare(text)
+	stmt, ctx, dog, err := c.begin(ctx, text)
 	if err != nil {
-		dog.release()
 		return nil, err
 	}
-	queryer := stmt.(driver.StmtQueryContext)
-	named := make([]driver.NamedValue, len(args))
-	for i, arg := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
-	}
-	rows, err := queryer.QueryContext(ctx, named)
+	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(args))
 	if err != nil {
 		err = c.failed(ctx, err)
 		dog.release()
@@ -76,18 +76,43 @@ func (c *Conn) Query(ctx context.Context, text string, args ...driver.Value) (*R
 	return &Rows{conn: c, ctx: ctx, dog: dog, rows: rows.(*mssql.Rows)}, nil
 }
 
-// Exec runs a statement whose rows, if any, nobody wants.
+// Exec runs statements whose rows, if any, nobody wants. Without arguments
+// they are sent as a batch, and settings in them last. The answer is read to
+// its end whatever fails in it; the first error is returned.
 func (c *Conn) Exec(ctx context.Context, text string, args ...driver.Value) error {
-	rows, err := c.Query(ctx, text, args...)
+	stmt, ctx, dog, err := c.begin(ctx, text)
 	if err != nil {
 		return err
 	}
-	for more := true; more; more = rows.NextResult() {
-		dest := make([]driver.Value, rows.Width())
-		for rows.Next(dest) {
-		}
+	defer dog.release()
+	if _, err := stmt.(driver.StmtExecContext).ExecContext(ctx, named(args)); err != nil {
+		return c.failed(ctx, err)
 	}
-	return rows.Close()
+	return nil
+}
+
+// begin prepares a text, which sends nothing, and sets the watchdog on it.
+func (c *Conn) begin(ctx context.Context, text string) (driver.Stmt, context.Context, *watchdog, error) {
+	if !c.Usable() {
+		return nil, nil, nil, ErrConnectionLost
+	}
+	if ctx.Err() != nil {
+		return nil, nil, nil, context.Cause(ctx)
+	}
+	stmt, err := c.raw.Prepare(text)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, dog := watch(ctx, c.wire, c.config)
+	return stmt, ctx, dog, nil
+}
+
+func named(args []driver.Value) []driver.NamedValue {
+	values := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return values
 }
 
 // Isolation is a transaction isolation level.

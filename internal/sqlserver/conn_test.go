@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/tds"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -85,6 +87,51 @@ func TestConn_Errors(t *testing.T) {
 			_, err = all(t.Context(), conn, "SELECT n")
 			require.ErrorIs(t, err, ErrConnectionLost)
 			assert.NotContains(t, err.Error(), secret)
+		})
+	}
+}
+
+// A statement that fails with much of its answer still to come leaves nothing
+// behind: the connection serves the next one.
+func TestConn_ErrorMidway(t *testing.T) {
+	for name, run := range map[string]func(ctx context.Context, c *Conn) error{
+		"query": func(ctx context.Context, c *Conn) error {
+			_, err := all(ctx, c, "EXEC dbo.several")
+			return err
+		},
+		"query with arguments": func(ctx context.Context, c *Conn) error {
+			_, err := all(ctx, c, "EXEC dbo.several @p1", int64(1))
+			return err
+		},
+		"batch":                func(ctx context.Context, c *Conn) error { return c.Exec(ctx, "SET A ON; SET B ON") },
+		"batch with arguments": func(ctx context.Context, c *Conn) error { return c.Exec(ctx, "EXEC dbo.several @p1", int64(1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{answer: func(text string, r *reply) {
+					switch {
+					case text == "SELECT n":
+						r.columns()
+						r.row(7)
+						r.done()
+					case r.call:
+						r.failMidway(tds.DoneInProc, errDeadlock)
+					default:
+						r.failMidway(tds.Done, errDeadlock)
+					}
+				}}
+				conn := s.connect(t, Config{})
+				defer conn.Close()
+				for range 3 {
+					err := run(t.Context(), conn)
+					require.Error(t, err)
+					assert.Equal(t, ClassRetry, Classify(err))
+					require.True(t, conn.Usable())
+					rows, err := all(t.Context(), conn, "SELECT n")
+					require.NoError(t, err)
+					assert.Equal(t, []int64{7}, rows)
+				}
+			})
 		})
 	}
 }

@@ -30,6 +30,7 @@ type reply struct {
 	conn net.Conn
 	out  *tds.PacketWriter
 	rows *tds.RowEncoder
+	call bool // the statement came by a procedure call, not as a batch
 }
 
 func (r *reply) columns() {
@@ -45,6 +46,22 @@ func (r *reply) row(n int64) {
 func (r *reply) fail(number int32, class uint8) {
 	_, _ = r.out.Write(tds.AppendNotice(nil, tds.Notice{Number: number, Class: class, State: 1, Message: "refused", Line: 1}))
 	_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.Done, Status: tds.DoneError}))
+	_ = r.out.EndMessage()
+}
+
+// failMidway is an error with statements behind it that went on.
+func (r *reply) failMidway(kind tds.DoneKind, number int32) {
+	_, _ = r.out.Write(tds.AppendNotice(nil, tds.Notice{Number: number, Class: 16, State: 1, Message: "refused", Line: 1}))
+	_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: kind, Status: tds.DoneError | tds.DoneMore}))
+	for range 20 {
+		_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: kind, Status: tds.DoneMore}))
+	}
+	if kind == tds.DoneInProc {
+		_, _ = r.out.Write(tds.AppendReturnStatus(nil, number))
+		_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.DoneProc}))
+	} else {
+		_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: kind}))
+	}
 	_ = r.out.EndMessage()
 }
 
@@ -90,24 +107,24 @@ func (s *scripted) serve(conn net.Conn) {
 			if err != nil {
 				return
 			}
-			s.run(batch.Text, conn, out)
+			s.run(batch.Text, &reply{conn: conn, out: out})
 		case tds.PacketRPC:
 			_, calls, err := tds.ParseRPC(m.Payload)
 			if err != nil {
 				return
 			}
-			s.run(calls[0].Params[0].Value.Str(), conn, out)
+			s.run(calls[0].Params[0].Value.Str(), &reply{conn: conn, out: out, call: true})
 		default:
 			return
 		}
 	}
 }
 
-func (s *scripted) run(text string, conn net.Conn, out *tds.PacketWriter) {
+func (s *scripted) run(text string, r *reply) {
 	s.mu.Lock()
 	s.statements = append(s.statements, text)
 	s.mu.Unlock()
-	s.answer(text, &reply{conn: conn, out: out})
+	s.answer(text, r)
 }
 
 // connect opens a connection to a scripted server.
