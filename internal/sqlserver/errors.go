@@ -95,38 +95,6 @@ func (p *problem) Reason() string { return p.reason }
 func (p *problem) Remedy() string { return p.remedy }
 func (p *problem) Unwrap() error  { return p.err }
 
-// The errors of the server that mean something to us. Texts: MS docs,
-// "Database Engine events and errors".
-const (
-	errInvalidObject      = 208   // no such object
-	errUnknownFunction    = 195   // not a recognized built-in function name
-	errDenied             = 229   // permission denied on an object
-	errColumnDenied       = 230   // permission denied on a column
-	errNoDatabaseAccess   = 916   // the login cannot access the database
-	errDeadlock           = 1205  // chosen as deadlock victim
-	errLockTimeout        = 1222  // lock request time out
-	errSnapshotOff        = 3952  // snapshot isolation is not allowed
-	errUpdateConflict     = 3960  // snapshot isolation update conflict
-	errSchemaChanged      = 3961  // DDL since the snapshot began
-	errSnapshotAborted    = 3951  // snapshot transaction cannot continue
-	errCannotOpenDatabase = 4060  // cannot open database requested by the login
-	errLoginFailed        = 18456 // login failed
-	errScanRunning        = 22903 // another connection runs sp_replcmds
-	errCDCDisabled        = 22901 // the database is not enabled for CDC
-)
-
-// reconnectNumbers are errors after which only a new connection helps,
-// although the server reports them like any other.
-// Sources: MS docs, "Troubleshoot transient connection errors in SQL
-// Database", and the availability group error list.
-var reconnectNumbers = map[int32]bool{
-	596: true, 615: true, 701: true, 802: true, 921: true, 922: true, 923: true, 924: true, 926: true,
-	927: true, 942: true, 945: true, 976: true, 978: true, 979: true, 983: true, 988: true,
-	4221: true, 5120: true, 6005: true, 8645: true, 8651: true, 9001: true, 10928: true, 10929: true,
-	17142: true, 17197: true, 17892: true, 18401: true, 40143: true, 40197: true, 40501: true,
-	40540: true, 40613: true, 42108: true, 42109: true, 49918: true, 49919: true, 49920: true,
-}
-
 // Classify says what an error means. It looks through wrapping.
 func Classify(err error) Class {
 	if err == nil {
@@ -145,7 +113,7 @@ func Classify(err error) Class {
 	}
 	var server mssql.Error
 	if errors.As(err, &server) {
-		return classifyServer(server)
+		return meaningOf(server).class
 	}
 	if errors.Is(err, ErrConnectionLost) {
 		return ClassReconnect
@@ -153,29 +121,14 @@ func Classify(err error) Class {
 	return ClassOther
 }
 
-func classifyServer(err mssql.Error) Class {
-	// The last error need not be the cause: 4060 comes before 18456, and 3621
-	// ("the statement has been terminated") after anything.
-	for _, e := range append([]mssql.Error{err}, err.All...) {
-		switch e.Number {
-		case errDeadlock, errLockTimeout, errUpdateConflict, errSchemaChanged, errSnapshotAborted, errScanRunning:
-			return ClassRetry
-		case errLoginFailed, errCannotOpenDatabase:
-			return ClassLogin
-		case errDenied, errColumnDenied, errNoDatabaseAccess:
-			return ClassPermission
-		case errInvalidObject:
-			return ClassMissing
-		}
-		if reconnectNumbers[e.Number] || e.Class >= severed {
-			return ClassReconnect
-		}
+// Advice returns what a person can do about an error of the server, for a log
+// or as a remedy; empty if there is nothing to say.
+func Advice(err error) string {
+	var server mssql.Error
+	if !errors.As(err, &server) {
+		return ""
 	}
-	if err.Number == 0 {
-		// The driver's own: the server has ended the transaction.
-		return ClassRetry
-	}
-	return ClassOther
+	return meaningOf(server).advice
 }
 
 // HasNumber reports whether the server gave this error, alone or among others.

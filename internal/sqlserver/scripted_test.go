@@ -65,6 +65,13 @@ func (r *reply) failMidway(kind tds.DoneKind, number int32) {
 	_ = r.out.EndMessage()
 }
 
+// severe is the end of a session that the server could not help.
+func (r *reply) severe() {
+	_, _ = r.out.Write(tds.AppendNotice(nil, tds.Notice{Number: 4014, Class: 20, State: 1, Message: "fatal", Line: 1}))
+	_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.Done, Status: tds.DoneServerError}))
+	_ = r.out.EndMessage()
+}
+
 func (r *reply) done() {
 	_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.Done}))
 	_ = r.out.EndMessage()
