@@ -29,10 +29,13 @@ func decimalCodec(precision, scale int, mode DecimalMode) codec {
 	case DecimalDouble:
 		c := doubleCodec()
 		c.append = func(dst []byte, v driver.Value) ([]byte, error) {
-			f, err := doubleOf(v)
-			return appendFloat(dst, f, 64), err
+			f, err := doubleOf(v, scale)
+			if err != nil {
+				return dst, err
+			}
+			return appendFloat(dst, f, 64), nil
 		}
-		c.structured = func(v driver.Value) (any, error) { return doubleOf(v) }
+		c.structured = func(v driver.Value) (any, error) { return doubleOf(v, scale) }
 		return c
 	default:
 		return asciiCodec(ConnectSchema{
@@ -53,12 +56,16 @@ func decimalCodec(precision, scale int, mode DecimalMode) codec {
 	}
 }
 
-func doubleOf(v driver.Value) (float64, error) {
-	text, ok := v.([]byte)
-	if !ok {
-		return 0, typeError(v, "[]byte")
+// doubleOf returns the double nearest to a decimal that fits its column.
+func doubleOf(v driver.Value, scale int) (float64, error) {
+	u, err := unscaledOf(v, scale)
+	if err != nil {
+		return 0, err
 	}
-	return strconv.ParseFloat(string(text), 64)
+	if u.hi|u.lo == 0 {
+		return 0, nil // without a sign, as decimals are
+	}
+	return strconv.ParseFloat(string(v.([]byte)), 64)
 }
 
 // unscaled is the integer of a decimal once its point is taken away: 38 digits

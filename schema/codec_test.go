@@ -233,6 +233,7 @@ func TestEncode_OtherModes(t *testing.T) {
 		m.Decimal = DecimalDouble
 		assert.Equal(t, "5.323", encodeOne(t, decimalType(10, 4), m, []byte("5.3230")))
 		assert.Equal(t, "1.0E38", encodeOne(t, decimalType(38, 0), m, []byte("99999999999999999999999999999999999999")))
+		assert.Equal(t, "0.0", encodeOne(t, decimalType(6, 3), m, []byte("-0.000")), "decimals have no negative zero")
 		assert.Equal(t, `{"type":"double","optional":true}`, connectJSON(t, moneyType, m))
 	})
 	for mode, want := range map[BinaryMode]string{

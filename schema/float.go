@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -27,7 +28,7 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 		return append(dst, "0.0"...)
 	}
 	var text, digits [32]byte
-	n, exponent := decompose(digits[:], strconv.AppendFloat(text[:0], f, 'e', -1, bits))
+	n, exponent := decompose(digits[:], appendShortest(text[:0], f, bits))
 	if n == 1 {
 		// Java compares decimals of one and of two digits then and takes the
 		// nearest: 4.9E-324, not 5.0E-324.
@@ -54,6 +55,25 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 		dst = append(dst, '.')
 		return appendFraction(dst, d[min(exponent+1, n):])
 	}
+}
+
+// appendShortest appends the shortest digits that identify f, in strconv's 'e'
+// format: of several decimals the nearest, of two that are equally near the
+// even one. strconv takes the odd one for some powers of two, whose neighbours
+// are not equally far: 2.4414063e-04, a real's 2 to the power of -12.
+func appendShortest(dst []byte, f float64, bits int) []byte {
+	start := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	if fraction, _ := math.Frexp(f); fraction != 0.5 {
+		return dst
+	}
+	decimals := bytes.IndexByte(dst[start:], 'e') - len("1.")
+	var text [32]byte
+	even := strconv.AppendFloat(text[:0], f, 'e', max(0, decimals), 64)
+	if read, err := strconv.ParseFloat(string(even), bits); err == nil && read == f {
+		return append(dst[:start], even...)
+	}
+	return dst
 }
 
 // appendFraction appends the digits after the point, without trailing zeros

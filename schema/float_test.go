@@ -40,6 +40,11 @@ func TestAppendFloat(t *testing.T) {
 		{float64(float32(3.4)), 32, "3.4"},
 		{float64(float32(33554432)), 32, "3.3554432E7"},
 		{math.SmallestNonzeroFloat32, 32, "1.4E-45"},
+		{math.Ldexp(1, -12), 32, "2.4414062E-4"},
+		{math.Ldexp(1, -13), 32, "1.2207031E-4"},
+		{math.Ldexp(1, -24), 32, "5.9604645E-8"},
+		{math.Ldexp(1, 90), 32, "1.2379401E27"},
+		{math.Ldexp(1, -44), 64, "5.684341886080802E-14"},
 		{math.NaN(), 64, `"NaN"`},
 		{math.Inf(1), 64, `"Infinity"`},
 		{math.Inf(-1), 64, `"-Infinity"`},
@@ -48,6 +53,17 @@ func TestAppendFloat(t *testing.T) {
 		t.Run(tt.want, func(t *testing.T) {
 			assert.Equal(t, tt.want, string(appendFloat(nil, tt.f, tt.bits)))
 		})
+	}
+}
+
+// All powers of two are as the second implementation prints them.
+func TestAppendFloat_PowersOfTwo(t *testing.T) {
+	for exponent := -1074; exponent <= 1023; exponent++ {
+		f := math.Ldexp(1, exponent)
+		assert.Equal(t, javaFloat(f, 64), string(appendFloat(nil, f, 64)))
+		if exponent >= -149 && exponent <= 127 {
+			assert.Equal(t, javaFloat(f, 32), string(appendFloat(nil, f, 32)))
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"database/sql/driver"
-	"encoding/base64"
 	"fmt"
 	"math/big"
 	"strings"
@@ -312,22 +311,6 @@ func TestEncode_StructuredIsTheJSON(t *testing.T) {
 	})
 }
 
-func TestEncode_DecimalAgainstBig(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		typ, number := anyDecimal(t)
-		text := number.StringFixed(int32(typ.Scale))
-		precise := encodeOne(t, typ, DefaultModes(), []byte(text))
-		raw, err := base64.StdEncoding.DecodeString(precise[1 : len(precise)-1])
-		require.NoError(t, err)
-		require.Equal(t, number.Shift(int32(typ.Scale)).BigInt().String(), twosComplement(raw).String())
-		require.True(t, minimal(raw), "%x", raw)
-
-		m := DefaultModes()
-		m.Decimal = DecimalString
-		require.Equal(t, `"`+text+`"`, encodeOne(t, typ, m, []byte(text)))
-	})
-}
-
 // twosComplement reads a big-endian signed number.
 func twosComplement(b []byte) *big.Int {
 	n := new(big.Int).SetBytes(b)
@@ -335,32 +318,6 @@ func twosComplement(b []byte) *big.Int {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
 	return n
-}
-
-// minimal reports that no byte can be left out.
-func minimal(b []byte) bool {
-	return len(b) == 1 || !(b[0] == 0 && b[1] < 0x80 || b[0] == 0xff && b[1] >= 0x80)
-}
-
-func TestEncode_TimesAgainstGo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		unix := rapid.Int64Range(utc("0001-01-01 00:00:00").Unix(), utc("9999-12-31 23:59:59").Unix()).Draw(t, "unix")
-		at := time.Unix(unix, rapid.Int64Range(0, 9_999_999).Draw(t, "ticks")*100).UTC()
-		require.Equal(t, fmt.Sprint(at.UnixMilli()), encodeOne(t, dateTime2(3), DefaultModes(), at))
-		require.Equal(t, fmt.Sprint(at.UnixMicro()), encodeOne(t, dateTime2(6), DefaultModes(), at))
-		midnight := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		require.Equal(t, fmt.Sprint(midnight.Unix()/86400), encodeOne(t, dateType, DefaultModes(), at))
-		require.Equal(t, fmt.Sprint(at.Sub(midnight).Nanoseconds()), encodeOne(t, timeType(7), DefaultModes(), at))
-
-		nanos := new(big.Int).Add(new(big.Int).Mul(big.NewInt(unix), big.NewInt(1e9)), big.NewInt(int64(at.Nanosecond())))
-		raw, err := oneColumn(t, dateTime2(7), DefaultModes()).AppendRow(nil, []driver.Value{at}, RowImage{})
-		if !nanos.IsInt64() {
-			require.Error(t, err)
-			return
-		}
-		require.NoError(t, err)
-		require.Equal(t, fmt.Sprintf(`{"v":%s}`, nanos), string(raw))
-	})
 }
 
 func TestPlan_AppendRowAllocations(t *testing.T) {
