@@ -26,7 +26,7 @@ func TestBadConfig_WithoutServer(t *testing.T) {
 		{"bad pattern", "table_include_list: [ '[a' ]", []string{"invalid regular expression", `"[a"`}},
 		{"bad duration", "poll_interval: soon", []string{"invalid duration", `"soon"`, "500ms"}},
 		{"no database", "database_names: []", []string{"database_names"}},
-		{"two databases", "database_names: [ a, b ]", []string{"one database for each input"}},
+		{"bad pattern for databases", "database_names: [ 'a[b' ]", []string{"invalid regular expression", `"a[b"`}},
 		{"unknown field", "tabel_include_list: [ a ]", []string{"tabel_include_list"}},
 		{"bad connection string", "connection_string: 'sqlserver://sa:" + password + "@host?encrypt=perhaps'", []string{"encrypt", "perhaps"}},
 	}

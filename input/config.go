@@ -26,7 +26,8 @@ const cancelGrace = 2 * time.Second
 
 // config is the configuration of one input, parsed and validated.
 type config struct {
-	server        sqlserver.Config
+	server        sqlserver.Config // of the connection; sources add the database
+	databases     databaseNames
 	selection     schema.SelectionOptions
 	skipped       []int // values of __$operation
 	skipUnchanged bool
@@ -55,6 +56,7 @@ type config struct {
 	queryMode                   string
 	maxBatchSize                int
 	maxQueueSize, maxQueueBytes int
+	maxReadBytes                int // of rows read and not emitted
 	stopOnFatal                 bool
 	cache, cacheKey             string
 	checkpointLimit             int
@@ -108,12 +110,10 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	schemas := r.bool(fieldSchemasEnable)
 	c.keySchemas = r.optionalBool(fieldKeySchemasEnable, schemas)
 	c.valueSchemas = r.optionalBool(fieldValueSchemasEnable, schemas)
-	switch names := r.strings(fieldDatabaseNames); len(names) {
-	case 0:
-	case 1:
-		c.server.Database = names[0]
-	default:
-		r.fail(fmt.Errorf("field %s: got %d names (%s): one database for each input in this version; keep one name", fieldDatabaseNames, len(names), strings.Join(names, ", ")))
+	c.maxReadBytes = cmp.Or(c.maxQueueBytes, stream.DefaultMaxBytes)
+	c.databases = r.databases()
+	if len(c.databases) > 0 && !c.databases.several() {
+		c.server.Database = c.databases[0].text
 	}
 	if r.err != nil {
 		return config{}, r.err
@@ -126,7 +126,11 @@ var validTopicPart = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // validate checks values that the types of the fields do not rule out.
 func (c config) validate() error {
-	server, err := sqlserver.NewServer(c.server)
+	settings := c.server
+	if len(c.databases) > 0 {
+		settings.Database = c.databases[0].text
+	}
+	server, err := sqlserver.NewServer(settings)
 	if err != nil {
 		return err
 	}
@@ -203,10 +207,14 @@ func (c config) validate() error {
 // checkpointKey returns the key under which the position of a database is
 // kept.
 func (c config) checkpointKey(database string) string {
-	if c.cacheKey != "" {
+	switch {
+	case c.cacheKey == "":
+		return checkpoint.Key(c.topics.Prefix, database)
+	case c.databases.several():
+		return checkpoint.KeyUnder(c.cacheKey, database)
+	default:
 		return c.cacheKey
 	}
-	return checkpoint.Key(c.topics.Prefix, database)
 }
 
 // reader reads fields and keeps the first error, so that the list of fields
@@ -275,6 +283,14 @@ func (r *reader) server() sqlserver.Config {
 		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
 	}
 	return c
+}
+
+func (r *reader) databases() databaseNames {
+	names, err := parseDatabaseNames(r.strings(fieldDatabaseNames))
+	if err != nil {
+		r.fail(err)
+	}
+	return names
 }
 
 func (r *reader) timeZone() *time.Location {

@@ -46,6 +46,10 @@ type knownFunc func(ctx context.Context, known stream.Known) error
 // reasonNoTables is the reason of the problem that no table is captured.
 const reasonNoTables = "no_tables"
 
+// reasonKeyColumn is the reason of the problem that message_key_columns names
+// columns that are not there.
+const reasonKeyColumn = "key_column"
+
 // serverDatabase is a database of a SQL Server.
 type serverDatabase struct {
 	cfg       config
@@ -129,6 +133,11 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
 	}
+	if unknown := d.selection.UnknownKeyColumns(); len(unknown) > 0 {
+		return sqlserver.NewProblem(reasonKeyColumn,
+			fmt.Sprintf("no table has the key column captured that is named by %s", strings.Join(unknown, ", ")),
+			fmt.Sprintf("correct %s, or capture the column", fieldMessageKeyColumns), nil)
+	}
 	d.warn()
 	return nil
 }
@@ -188,6 +197,9 @@ func (d *serverDatabase) warn() {
 	for _, label := range d.selection.UnmatchedColumns() {
 		d.notices.warn("", fmt.Sprintf("No column of the captured tables matches %s", label))
 	}
+	for _, label := range d.selection.OverruledColumns() {
+		d.notices.warn("", fmt.Sprintf("All columns that match %s have an earlier rule, and of all rules that match a column the first counts: truncation, asterisks, source types, hashes", label))
+	}
 	d.warnSharedTopics(ids)
 }
 
@@ -226,7 +238,7 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		Encoder:      d.encoder,
 		FetchSize:    d.cfg.snapshotFetchSize,
 		MaxBatchSize: d.cfg.maxBatchSize,
-		MaxBytes:     d.cfg.maxQueueBytes,
+		MaxBytes:     d.cfg.maxReadBytes,
 		PollInterval: d.cfg.pollInterval,
 		Logger:       d.log,
 
@@ -332,7 +344,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,
 		MaxBatchSize:             d.cfg.maxBatchSize,
-		MaxBytes:                 d.cfg.maxQueueBytes,
+		MaxBytes:                 d.cfg.maxReadBytes,
 		Logger:                   d.log,
 	}, start)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redpanda-data/benthos/v4/public/service"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -66,7 +68,8 @@ var curedAfresh = map[string]bool{
 // diagnose is the function diagnose for the state that the source is in. Where
 // a remedy is to start afresh, the error says how.
 func (s *source) diagnose(err error) (reason string, diagnosed error) {
-	reason, err = diagnose(err, s.keeper != nil)
+	alone := s.failures.times >= refusedPatience && s.in.anyWorks()
+	reason, err = diagnose(err, s.keeper != nil && !alone)
 	if !curedAfresh[reason] {
 		return reason, err
 	}
@@ -88,26 +91,40 @@ func (s *source) howToStartAfresh() string {
 		strings.Join(keys, ", "), s.cfg.cache, fieldCheckpointCacheKey)
 }
 
+// refusedPatience is the number of attempts after which a database that refuses
+// the connection while others do not is not taken for one that is failing over:
+// half a minute.
+const refusedPatience = 8
+
 // succeed publishes that the source works.
 func (s *source) succeed() {
-	s.leaveFatal()
+	s.fatal.leave(s.in, s.log)
+	if s.failures.times > 0 && s.cfg.databases.several() {
+		s.log.Infof("The database is read again")
+	}
 	s.failures = pace{}
+	s.in.metrics.connected.Set(1, s.databaseName())
 	s.in.change(s, state{working: true})
 }
 
 // interrupt publishes that the source has stopped working, and tries again.
-func (s *source) interrupt() { s.in.change(s, state{}) }
+func (s *source) interrupt() {
+	s.in.metrics.connected.Set(0, s.databaseName())
+	s.in.change(s, state{})
+}
 
 // fail publishes why an attempt to read failed, and waits until it is time for
 // the next, or Connect asks for it.
 func (s *source) fail(ctx context.Context, err error) {
 	reason, err := s.diagnose(err)
+	if s.cfg.databases.several() {
+		err = fmt.Errorf("database %q: %w", s.databaseName(), err)
+	}
 	wait := fatalWait
 	if reason != "" {
 		s.enterFatal(reason, err)
 	} else {
-		s.failures.next("")
-		wait = s.failures.length()
+		wait = s.retryLater(err)
 	}
 	roused := make(chan struct{})
 	s.in.change(s, state{err: err, fatal: reason != "", roused: roused})
@@ -120,38 +137,55 @@ func (s *source) fail(ctx context.Context, err error) {
 	}
 }
 
-// fatalState is what the metrics and the log say of a source that cannot go
-// on.
-type fatalState struct{ reason, text string }
+// retryLater returns how long to wait after an error that time cures. Benthos
+// logs what Connect returns, which fails only when no other database is read.
+func (s *source) retryLater(err error) time.Duration {
+	if s.failures.next("") == 1 && s.cfg.databases.several() {
+		s.log.Warnf("Reading fails and is tried again: %v", err)
+	}
+	return s.failures.length()
+}
 
 // enterFatal publishes a fatal state, and logs it when it is news.
 func (s *source) enterFatal(reason string, err error) {
-	now := fatalState{reason, err.Error()}
-	if now == s.fatal {
-		return
-	}
-	s.clearFatal()
-	s.fatal = now
-	s.in.metrics.fatal.Set(1, reason, s.databaseName())
-	// The error itself is Benthos's to log, now and at every attempt: one error
-	// line for one mistake.
-	if !s.cfg.stopOnFatal {
+	news := s.fatal.enter(s.in, fatalState{reason, err.Error(), s.databaseName()})
+	switch {
+	case !news:
+	case s.cfg.databases.several():
+		s.log.Errorf("Cannot go on (%s); trying again every %v until it is cured: %v", reason, fatalWait, err)
+	case !s.cfg.stopOnFatal:
+		// The error itself is Benthos's to log, now and at every attempt: one
+		// error line for one mistake.
 		s.log.Infof("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
 	}
 }
 
-// leaveFatal ends a fatal state whose cause is gone.
-func (s *source) leaveFatal() {
-	if s.fatal == (fatalState{}) {
-		return
+// fatalState is what the metrics say of what cannot go on; the zero state is
+// that of what can.
+type fatalState struct{ reason, text, database string }
+
+// enter publishes a fatal state, and reports whether it is news.
+func (f *fatalState) enter(in *input, now fatalState) (news bool) {
+	if now == *f {
+		return false
 	}
-	s.log.Infof("Going on: %s is cured", s.fatal.reason)
-	s.clearFatal()
+	f.clear(in)
+	*f = now
+	in.metrics.fatal.Set(1, f.reason, f.database)
+	return true
 }
 
-func (s *source) clearFatal() {
-	if s.fatal.reason != "" {
-		s.in.metrics.fatal.Set(0, s.fatal.reason, s.databaseName())
+// leave ends a fatal state whose cause is gone.
+func (f *fatalState) leave(in *input, log *service.Logger) {
+	if *f != (fatalState{}) {
+		log.Infof("Going on: %s is cured", f.reason)
+		f.clear(in)
 	}
-	s.fatal = fatalState{}
+}
+
+func (f *fatalState) clear(in *input) {
+	if f.reason != "" {
+		in.metrics.fatal.Set(0, f.reason, f.database)
+	}
+	*f = fatalState{}
 }

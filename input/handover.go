@@ -80,5 +80,5 @@ func (s *source) ackOf(session *session, n int, resolve func()) service.AckFunc 
 func (s *source) warnStalled() {
 	s.in.metrics.checkpointStalls.Incr(1, s.keeper.database)
 	s.log.Warnf("Nothing was acknowledged for %v with %d messages handed over (%s); the output seems to collect more before it sends. Handing over up to %d more (%s). Raise %s, or lower batching.count of the output or give it a batching.period",
-		checkpoint.StallAfter, s.cfg.checkpointLimit, fieldCheckpointLimit, s.cfg.maxQueueSize, fieldMaxQueueSize, fieldCheckpointLimit)
+		checkpoint.StallAfter, s.cfg.checkpointLimit, fieldCheckpointLimit, s.in.cfg.maxQueueSize, fieldMaxQueueSize, fieldCheckpointLimit)
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
 // closeTimeout bounds Close, because Benthos does not.
@@ -28,6 +30,8 @@ type input struct {
 	context *contextHeaders // nil: without
 	cache   checkpoint.Cache
 	open    func(ctx context.Context, s *source) (database, error)
+	list    func(ctx context.Context, cfg sqlserver.Config) ([]sqlserver.DatabaseEntry, error)
+	notices *notices
 	onStop  func(error) // told why on_fatal stopped the stream
 
 	// ctx ends with Close, which thereby ends whatever is running.
@@ -38,6 +42,9 @@ type input struct {
 	// offers are what the sources have, one batch each at a time. Who waits is
 	// served in the order of coming: sources that have something take turns.
 	offers chan offer
+
+	unknown   fatalState     // of a search for databases that found none
+	searching sync.WaitGroup // the goroutine that looks for more
 
 	mu      sync.Mutex
 	sources []*source
@@ -72,6 +79,8 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		metrics: newMetrics(mgr.Metrics()),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		open:    openSource,
+		list:    listDatabases,
+		notices: newNotices(slog.New(logHandler{mgr.Logger()})),
 		onStop:  opts.onStop,
 		demand:  newDemand(),
 		offers:  make(chan offer),
@@ -96,8 +105,8 @@ func (in *input) Connect(ctx context.Context) error {
 	}
 	ctx, release := bind(ctx, in.ctx)
 	defer release()
-	if err := in.begin(); err != nil {
-		return err
+	if failed := in.begin(ctx); failed != nil {
+		return in.giveUp(failed)
 	}
 	in.rouse()
 	for {
@@ -114,30 +123,6 @@ func (in *input) Connect(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// begin starts the sources, the first time.
-func (in *input) begin() error {
-	in.mu.Lock()
-	begun := len(in.sources) > 0
-	in.mu.Unlock()
-	if begun {
-		return nil
-	}
-	return in.add(in.cfg.server.Database)
-}
-
-// add starts a source for a database.
-func (in *input) add(database string) error {
-	s, err := in.newSource(database)
-	if err != nil {
-		return err
-	}
-	in.mu.Lock()
-	in.sources = append(in.sources, s)
-	in.mu.Unlock()
-	go s.run()
-	return nil
 }
 
 // ReadBatch returns the next messages, of one database.
@@ -174,6 +159,11 @@ func (in *input) Close(ctx context.Context) error {
 	in.mu.Lock()
 	sources := in.sources
 	in.mu.Unlock()
+	searched := make(chan struct{})
+	go func() {
+		defer close(searched)
+		in.searching.Wait()
+	}()
 	for _, s := range sources {
 		s.beginClose(ctx)
 	}
@@ -181,15 +171,29 @@ func (in *input) Close(ctx context.Context) error {
 	for _, s := range sources {
 		errs = append(errs, s.awaitClose(ctx))
 	}
+	select {
+	case <-searched:
+	case <-ctx.Done():
+	}
 	return errors.Join(errs...)
 }
 
 // ConnectionTest connects and looks at the tables, without reading anything.
 func (in *input) ConnectionTest(ctx context.Context) service.ConnectionTestResults {
-	if err := in.try(ctx, in.cfg.server.Database); err != nil {
+	databases, err := in.find(ctx)
+	if err != nil {
+		_, err = diagnose(err, false)
 		return service.ConnectionTestFailed(err).AsList()
 	}
-	return service.ConnectionTestSucceeded().AsList()
+	var results service.ConnectionTestResults
+	for _, database := range databases {
+		result := service.ConnectionTestSucceeded()
+		if err := in.try(ctx, database); err != nil {
+			result = service.ConnectionTestFailed(err)
+		}
+		results = append(results, result)
+	}
+	return results
 }
 
 // try opens a database and closes it again.

@@ -5,6 +5,7 @@ import "github.com/redpanda-data/benthos/v4/public/service"
 // metrics are those of one input; docs and alerts know them by name.
 type metrics struct {
 	fatal              *service.MetricGauge   // reason, database
+	connected          *service.MetricGauge   // database
 	nacks              *service.MetricCounter // database
 	repeatedNacks      *service.MetricCounter // database
 	checkpointFailures *service.MetricCounter // database
@@ -17,6 +18,7 @@ func newMetrics(m *service.Metrics) metrics {
 	const database = "database"
 	return metrics{
 		fatal:              m.NewGauge("sqlserver_cdc_fatal", "reason", database),
+		connected:          m.NewGauge("sqlserver_cdc_connected", database),
 		nacks:              m.NewCounter("sqlserver_cdc_nacks", database),
 		repeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
 		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),

@@ -38,8 +38,8 @@ func (s *source) newSession(start mark) (*session, error) {
 	n.ctx, n.cancel = context.WithCancelCause(s.in.ctx)
 	n.tracker = checkpoint.NewTracker(start, checkpoint.TrackerOptions[mark]{
 		Limit:      s.cfg.checkpointLimit,
-		Extra:      s.cfg.maxQueueSize,
-		ExtraBytes: s.cfg.maxQueueBytes,
+		Extra:      s.in.cfg.maxQueueSize,
+		ExtraBytes: s.in.cfg.maxQueueBytes,
 		OnStall:    s.warnStalled,
 		OnAdvance:  s.keeper.acknowledge,
 	})

@@ -33,7 +33,9 @@ type source struct {
 	losses   pace // restarts after errors of the database
 	failures pace // attempts to begin reading
 
-	state state // guarded by the input's lock
+	// The input's lock guards these.
+	state   state
+	claimed string // the exact name of the database, once connected
 
 	ended    chan struct{} // closed when the goroutine has ended
 	closing  sync.Once
@@ -53,6 +55,9 @@ func (in *input) newSource(database string) (*source, error) {
 		closed: make(chan struct{}),
 	}
 	s.cfg.server.Database = database
+	if in.cfg.databases.several() {
+		s.log = s.log.With("database", database)
+	}
 	s.maker.context = in.context
 	s.notices = newNotices(s.slog())
 	var err error
@@ -154,11 +159,16 @@ func (s *source) start(ctx context.Context) error {
 // connect opens the database and, the first time, loads its position.
 func (s *source) connect(ctx context.Context) error {
 	if s.db == nil {
+		s.share()
 		db, err := s.in.open(ctx, s)
 		if err != nil {
 			return err
 		}
 		s.db = db
+		if err := s.in.claim(s, db.Name()); err != nil {
+			s.disconnect()
+			return err
+		}
 	}
 	if s.keeper == nil {
 		k, err := s.newKeeper(ctx, s.db.Name())
@@ -168,6 +178,13 @@ func (s *source) connect(ctx context.Context) error {
 		s.keeper = k
 	}
 	return nil
+}
+
+// share takes the source's part of the bounds that are the input's.
+func (s *source) share() {
+	s.cfg.maxQueueSize = s.in.share(s.in.cfg.maxQueueSize)
+	s.cfg.maxQueueBytes = s.in.share(s.in.cfg.maxQueueBytes)
+	s.cfg.maxReadBytes = s.in.share(s.in.cfg.maxReadBytes)
 }
 
 // deliver hands over what is read until the reading or the session has ended.

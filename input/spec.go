@@ -56,7 +56,8 @@ The position is kept in a cache resource and moves only when every message up to
 const specFootnotes = `
 ## Metrics
 
-- ` + "`sqlserver_cdc_fatal`" + ` (gauge; labels ` + "`reason`, `database`" + `): 1 while the input cannot go on without a person.
+- ` + "`sqlserver_cdc_connected`" + ` (gauge; label ` + "`database`" + `): 1 while the database is being read, 0 while that fails.
+- ` + "`sqlserver_cdc_fatal`" + ` (gauge; labels ` + "`reason`, `database`" + `): 1 while the database cannot be read without a person.
 - ` + "`sqlserver_cdc_nacks`" + ` (counter; ` + "`database`" + `): messages that were rejected downstream.
 - ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
 - ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.
@@ -100,7 +101,7 @@ let problem = if this.type() == "string" { "".re_match(this).catch(err -> err.st
 root = if ["missing closing", "missing argument to repetition operator", "unexpected )", "trailing backslash"].any(text -> $problem.string().contains(text)) {
   [ "invalid regular expression %q".format(this) ]
 }`
-	lintNames = `root = if this.type() == "array" && this.length() > 1 { [ "one database for each input in this version: keep one name" ] } else if this == "" { [ "a database name must not be empty" ] }`
+	lintNames = lintRegexes + ` else if this == "" { [ "a database name must not be empty" ] }`
 	// Debezium's rule for topic.prefix.
 	lintTopicPrefix = `root = if !this.re_match("^[A-Za-z0-9_.-]+$") { [ "invalid topic_prefix %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
 	lintTopicPart   = `root = if !this.re_match("^[A-Za-z0-9_.-]*$") { [ "invalid value %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
@@ -130,9 +131,9 @@ func connectionFields() []*service.ConfigField {
 			Description("The name of a named instance.").
 			Optional().Advanced().Example("SQLEXPRESS"),
 		service.NewStringListField(fieldDatabaseNames).
-			Description("The database to capture, exactly as it is named on the server; one in this version. Empty: the database of the connection string.").
+			Description("The databases to capture; empty: that of the connection string. An entry is the exact name of a database or, if there is none of that name, a Java regular expression that must match the whole of one, ignoring case. An expression stands for the databases with change data capture, also those that get it later: it is looked for once a minute. Each database has a connection, a position and a snapshot of its own; what fails in one does not stop the others.").
 			Default([]any{}).
-			Example([]string{"inventory"}).
+			Example([]string{"inventory"}).Example([]string{"inventory", `shop_\d+`}).
 			LintRule(lintNames),
 		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
 			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
@@ -209,25 +210,25 @@ func runningFields() []*service.ConfigField {
 			Description("The most messages of a batch; `checkpoint_limit` if that is less. A batch never waits to be full.").
 			Default(2048).Advanced().LintRule(lintPositive),
 		service.NewIntField(fieldMaxQueueSize).
-			Description("The most messages that are read ahead and not yet handed to the pipeline.").
+			Description("The most messages that are read ahead and not yet handed to the pipeline. With several databases each has its equal share, but always one batch.").
 			Default(8192).Advanced().LintRule(lintPositive),
 		service.NewIntField(fieldMaxQueueSizeInBytes).
-			Description("The most bytes of keys and values that are read ahead, 0 for no limit.").
+			Description("The most bytes of keys and values that are read ahead, 0 for no limit. With several databases each has its equal share, but always one batch.").
 			Default(0).Advanced().LintRule(lintNatural),
 		service.NewStringAnnotatedEnumField(fieldOnFatal, map[string]string{
 			onFatalWait: "Keep trying once a minute, not ready meanwhile, and go on as soon as the cause is gone.",
 			onFatalStop: "End the stream. The program `sqlserver-cdc` then exits with code 2.",
 		}).
-			Description("What to do when the input cannot go on without a person: changes were lost to retention, a right is missing, no table matches. Either way it is logged with its remedy, the gauge `sqlserver_cdc_fatal` is 1, and no position is passed over.").
+			Description("What to do when the input cannot go on without a person: changes were lost to retention, a right is missing, no table matches. Either way it is logged with its remedy, the gauge `sqlserver_cdc_fatal` is 1, and no position is passed over. With several databases this is about the last of them: the others go on.").
 			Default(onFatalWait).Advanced(),
 		service.NewStringField(fieldCheckpointCache).
 			Description("The label of the cache resource that keeps the position. It must persist and must not expire its entries.").
 			Example("offsets"),
 		service.NewStringField(fieldCheckpointCacheKey).
-			Description("The key under which the position is kept, instead of `<topic_prefix>.<database>` percent-encoded. Two inputs must never share one.").
+			Description("The key under which the position is kept, instead of `<topic_prefix>.<database>` percent-encoded. With several names or a regular expression in `database_names` a dot and the name of the database follow it. Two inputs must never share one.").
 			Optional().Advanced(),
 		service.NewIntField(fieldCheckpointLimit).
-			Description("The most messages that are handed to the pipeline and not yet acknowledged. Let it exceed what the output collects before it sends.").
+			Description("The most messages of a database that are handed to the pipeline and not yet acknowledged. Let it exceed what the output collects before it sends.").
 			Default(8192).Advanced().LintRule(lintPositive),
 		service.NewBoolField(fieldAutoReplayNacks).
 			Description("What a message that the output rejects does. With `true` reading restarts behind the last acknowledged message, so that messages are repeated but never out of order. With `false` the message is counted and dropped, and the position moves past it.").

@@ -34,6 +34,12 @@ func (in *input) working() (working bool, changed <-chan struct{}) {
 	return in.anyWorking(), in.changed
 }
 
+// anyWorks reports whether any source works.
+func (in *input) anyWorks() bool {
+	working, _ := in.working()
+	return working
+}
+
 // anyWorking needs the lock.
 func (in *input) anyWorking() bool {
 	for _, s := range in.sources {

@@ -19,6 +19,10 @@ func Key(topicPrefix, database string) string {
 	return encodeKeyPart(topicPrefix) + "." + encodeKeyPart(database)
 }
 
+// KeyUnder returns the cache key of one of several databases whose positions
+// are kept under a key chosen by a person.
+func KeyUnder(key, database string) string { return key + "." + encodeKeyPart(database) }
+
 // encodeKeyPart keeps letters, digits, '-' and '_' and encodes every other
 // byte, the dot included because it joins the parts.
 func encodeKeyPart(s string) string {

@@ -1,0 +1,187 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+// searchInterval is the pause between two looks for databases that patterns of
+// database_names match by now.
+const searchInterval = time.Minute
+
+// reasonNoDatabases is the reason of the problem that no database is read.
+const reasonNoDatabases = "no_databases"
+
+// listDatabases asks the server of an input which databases it has, over a
+// connection for this alone.
+func listDatabases(ctx context.Context, cfg sqlserver.Config) ([]sqlserver.DatabaseEntry, error) {
+	// The list is the same on every replica.
+	cfg.ApplicationIntent = sqlserver.IntentReadWrite
+	server, err := sqlserver.NewServer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := server.Connect(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return conn.Databases(ctx)
+}
+
+// find returns the databases to read. Patterns that match none are warned of,
+// each once; that none is left is a problem.
+func (in *input) find(ctx context.Context) ([]string, error) {
+	if !in.cfg.databases.patterns() {
+		return in.cfg.databases.plain(in.cfg.server.Database), nil
+	}
+	existing, err := in.list(ctx, in.cfg.server)
+	if err != nil {
+		return nil, err
+	}
+	databases, unmatched := in.cfg.databases.resolve(existing)
+	if len(databases) == 0 {
+		return nil, noDatabases(unmatched)
+	}
+	for _, pattern := range unmatched {
+		in.notices.warn("", fmt.Sprintf("No database with change data capture matches %q of %s; it is looked for again every %v", pattern, fieldDatabaseNames, searchInterval))
+	}
+	return databases, nil
+}
+
+func noDatabases(unmatched []string) error {
+	quoted := make([]string, len(unmatched))
+	for i, pattern := range unmatched {
+		quoted[i] = strconv.Quote(pattern)
+	}
+	return sqlserver.NewProblem(reasonNoDatabases,
+		fmt.Sprintf("no database with change data capture matches %s of %s", strings.Join(quoted, ", "), fieldDatabaseNames),
+		"run EXEC sys.sp_cdc_enable_db in the databases, correct the patterns, which match a name as a whole, or GRANT VIEW ANY DATABASE TO the login; in Azure SQL Database a connection to another database than master sees that one alone: name the databases there", nil)
+}
+
+// begin starts the sources, the first time. It returns why it cannot, and
+// whether a person must cure that.
+func (in *input) begin(ctx context.Context) *failedError {
+	if in.begun() {
+		return nil
+	}
+	databases, err := in.find(ctx)
+	if err == nil {
+		err = in.add(databases)
+	}
+	if err != nil {
+		return in.unfound(err)
+	}
+	in.unknown.leave(in, in.log)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.cfg.databases.patterns() && in.ctx.Err() == nil {
+		in.searching.Go(in.search)
+	}
+	return nil
+}
+
+// unfound publishes that it is not known which databases there are.
+func (in *input) unfound(err error) *failedError {
+	reason, err := diagnose(err, false)
+	if reason != "" {
+		in.unknown.enter(in, fatalState{reason, err.Error(), strings.Join(in.cfg.databases.plain(""), ",")})
+	}
+	return &failedError{errs: []error{err}, fatal: reason != ""}
+}
+
+// search adds the databases that patterns match later, until the input is
+// closed.
+func (in *input) search() {
+	ticker := time.NewTicker(searchInterval)
+	defer ticker.Stop()
+	failing := false
+	for {
+		select {
+		case <-ticker.C:
+		case <-in.ctx.Done():
+			return
+		}
+		databases, err := in.find(in.ctx)
+		if err == nil {
+			err = in.add(databases)
+		}
+		if err != nil && !failing && in.ctx.Err() == nil {
+			in.log.Warnf("Looking for databases failed and is tried again every %v: %v", searchInterval, err)
+		}
+		failing = err != nil
+	}
+}
+
+// add starts the sources that are not there yet.
+func (in *input) add(databases []string) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.ctx.Err() != nil {
+		return errClosed
+	}
+	for _, database := range databases {
+		if in.has(database) {
+			continue
+		}
+		s, err := in.newSource(database)
+		if err != nil {
+			return err
+		}
+		in.sources = append(in.sources, s)
+		if in.cfg.databases.several() {
+			s.log.Infof("Reading database %q", database)
+		}
+		go s.run()
+	}
+	return nil
+}
+
+// begun reports whether there are sources.
+func (in *input) begun() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.sources) > 0
+}
+
+// has reports whether a database has a source; it needs the lock.
+func (in *input) has(database string) bool {
+	return slices.ContainsFunc(in.sources, func(s *source) bool { return s.cfg.server.Database == database || s.claimed == database })
+}
+
+// reasonDatabaseTwice is the reason of the problem that two entries stand for
+// one database.
+const reasonDatabaseTwice = "database_twice"
+
+// claim notes which database a source has been connected to: two names may
+// mean the same, and its position can be kept by one source only.
+func (in *input) claim(s *source, database string) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, other := range in.sources {
+		if other != s && other.claimed == database {
+			return sqlserver.NewProblem(reasonDatabaseTwice,
+				fmt.Sprintf("%q and %q of %s are both database %q", other.cfg.server.Database, s.cfg.server.Database, fieldDatabaseNames, database),
+				"keep one of them", nil)
+		}
+	}
+	s.claimed = database
+	return nil
+}
+
+// share returns what each source has of a bound that is the input's: sources
+// that wait for each other's room would stop each other.
+func (in *input) share(bound int) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if bound == 0 {
+		return 0
+	}
+	return max(1, bound/max(1, len(in.sources)))
+}
