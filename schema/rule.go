@@ -67,9 +67,9 @@ func newRule(o RuleOptions) (*rule, error) {
 // label names a pattern of the rule, for people.
 func (r *rule) label(pattern int) string { return r.Field + ": " + r.patterns[pattern].String() }
 
-// match returns the index of the first pattern that matches a column to which
-// the rule applies, or -1.
-func (r *rule) match(t *Table, c Column) int {
+// matches returns the indexes of the patterns that match a column to which the
+// rule applies.
+func (r *rule) matches(t *Table, c Column) (patterns []int) {
 	name := c.Name
 	if r.PropagateType {
 		name = c.typeName()
@@ -77,10 +77,10 @@ func (r *rule) match(t *Table, c Column) int {
 	names := columnNames(t, name)
 	for i, p := range r.patterns {
 		if matchAny(p, names) {
-			return i
+			patterns = append(patterns, i)
 		}
 	}
-	return -1
+	return patterns
 }
 
 // changesValues reports whether the rule changes more than the schema.

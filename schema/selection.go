@@ -30,11 +30,12 @@ type Selection struct {
 	rules    []*rule
 	maskKeys bool
 	used     map[string]bool // fields' patterns that matched something
+	decided  map[string]bool // rules' patterns that a column's rule came from
 }
 
 // NewSelection compiles the options. Errors name the field and the value.
 func NewSelection(opts SelectionOptions) (*Selection, error) {
-	s := &Selection{maskKeys: opts.MaskKeys, used: map[string]bool{}}
+	s := &Selection{maskKeys: opts.MaskKeys, used: map[string]bool{}, decided: map[string]bool{}}
 	var err error
 	if s.Filter, err = NewFilter(opts.Tables); err != nil {
 		return nil, err
@@ -102,15 +103,20 @@ func (s *Selection) shows(column string) bool {
 	return s.columns.match(column)
 }
 
-// ruleOf returns the first rule that matches a column, or nil.
+// ruleOf returns the first rule that matches a column, or nil, and notes which
+// patterns match and which decide.
 func (s *Selection) ruleOf(t *Table, c Column) *rule {
+	var first *rule
 	for _, r := range s.rules {
-		if i := r.match(t, c); i >= 0 {
+		for _, i := range r.matches(t, c) {
 			s.used[r.label(i)] = true
-			return r
+			if first == nil || first == r {
+				first = r
+				s.decided[r.label(i)] = true
+			}
 		}
 	}
-	return nil
+	return first
 }
 
 // UnmatchedColumns returns what names columns and has matched none in any
@@ -134,9 +140,41 @@ func (s *Selection) UnmatchedColumns() []string {
 	return slices.DeleteFunc(labels, func(label string) bool { return s.used[label] })
 }
 
+// OverruledColumns returns what of the rules matches columns, in the tables
+// shaped so far, but only such that an earlier rule changes already: it does
+// nothing, and is worth a warning.
+func (s *Selection) OverruledColumns() (labels []string) {
+	for _, r := range s.rules {
+		for i := range r.patterns {
+			if label := r.label(i); s.used[label] && !s.decided[label] {
+				labels = append(labels, label)
+			}
+		}
+	}
+	return labels
+}
+
+// UnknownKeyColumns returns what message_key_columns names in tables that are
+// there, but that none of them, of those shaped so far, has as a column that is
+// captured: their keys would not be those that are wanted.
+func (s *Selection) UnknownKeyColumns() (labels []string) {
+	for _, k := range s.keys {
+		if label := k.label(); s.used[k.tableLabel()] && !s.used[label] {
+			labels = append(labels, label)
+		}
+	}
+	return labels
+}
+
 // columnNames are the names by which patterns find a column.
 func columnNames(t *Table, column string) [2]string {
 	short := t.Schema + "." + t.Name + "." + column
+	return [2]string{t.Database + "." + short, short}
+}
+
+// tableNames are the names by which message_key_columns finds a table.
+func tableNames(t *Table) [2]string {
+	short := t.Schema + "." + t.Name
 	return [2]string{t.Database + "." + short, short}
 }
 
@@ -147,11 +185,13 @@ func matchAny(p *Pattern, names [2]string) bool {
 
 // keyPattern is one column pattern of message_key_columns.
 type keyPattern struct {
-	text    string // as it stands in the field
-	pattern *Pattern
+	table, column string // as they stand in the field
+	tables, whole *Pattern
 }
 
-func (k keyPattern) label() string { return "message_key_columns: " + k.text }
+func (k keyPattern) label() string { return k.tableLabel() + ":" + k.column }
+
+func (k keyPattern) tableLabel() string { return "message_key_columns: " + k.table }
 
 // parseKeys reads message_key_columns: entries separated by semicolons, each
 // tablePattern:column,column. Table and column together are one pattern for
@@ -170,16 +210,20 @@ func parseKeys(text string) ([]keyPattern, error) {
 			return nil, fmt.Errorf("%s: %q is not of the form table:column,column", field, entry)
 		}
 		table, columns := strings.TrimSpace(entry[:at]), entry[at+1:]
+		tables, err := CompilePattern(table)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", field, entry, err)
+		}
 		for column := range strings.SplitSeq(columns, ",") {
 			column = strings.TrimSpace(column)
 			if column == "" {
 				return nil, fmt.Errorf("%s: %q has an empty column", field, entry)
 			}
-			p, err := CompilePattern(table + "." + column)
+			whole, err := CompilePattern(table + "." + column)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", field, entry, err)
 			}
-			keys = append(keys, keyPattern{text: table + ":" + column, pattern: p})
+			keys = append(keys, keyPattern{table: table, column: column, tables: tables, whole: whole})
 		}
 	}
 	return keys, nil
@@ -190,8 +234,11 @@ func parseKeys(text string) ([]keyPattern, error) {
 func (s *Selection) customKey(t *Table) []int {
 	var key []int
 	for _, k := range s.keys {
+		if matchAny(k.tables, tableNames(t)) {
+			s.used[k.tableLabel()] = true
+		}
 		for i, c := range t.Columns {
-			if !matchAny(k.pattern, columnNames(t, c.Name)) {
+			if !matchAny(k.whole, columnNames(t, c.Name)) {
 				continue
 			}
 			s.used[k.label()] = true

@@ -205,6 +205,7 @@ func TestSelection_FirstRuleCounts(t *testing.T) {
 	s := selection(t, SelectionOptions{Rules: []RuleOptions{
 		{Field: "a", Columns: []string{`.*\.name`}, Truncate: &three},
 		{Field: "b", Columns: []string{`.*\.name`, `.*\.nome`}, MaskChars: &one},
+		{Field: "c", Columns: []string{`.*\.(name|token)`, `dbo\.people\.token`}, MaskChars: &one},
 	}})
 	shaped, _ := s.Shape(people())
 	p, err := Compile(shaped, DefaultModes())
@@ -212,7 +213,20 @@ func TestSelection_FirstRuleCounts(t *testing.T) {
 	got, err := p.AppendRow(nil, []driver.Value{int64(1), "abcdef", nil, nil}, RowImage{})
 	require.NoError(t, err)
 	assert.Contains(t, string(got), `"name":"abc"`)
-	assert.Equal(t, []string{`b: .*\.name`, `b: .*\.nome`}, s.UnmatchedColumns())
+	assert.Equal(t, []string{`b: .*\.nome`}, s.UnmatchedColumns(), "a rule that is overruled matches")
+	assert.Equal(t, []string{`b: .*\.name`}, s.OverruledColumns(), "a rule that counts for some columns is not")
+}
+
+// A key column that none of its tables has is told from a table that is not
+// there, and from one that only some of the tables have.
+func TestSelection_UnknownKeyColumns(t *testing.T) {
+	s := selection(t, SelectionOptions{Keys: `dbo.people:id,nme;dbo.orders:id;dbo\.(.*):Name,db;db\.dbo\.people:TOKEN;dbo.p.*:nme`})
+	_, _ = s.Shape(people())
+	assert.Equal(t, []string{"message_key_columns: dbo.people:nme", `message_key_columns: dbo\.(.*):db`, "message_key_columns: dbo.p.*:nme"}, s.UnknownKeyColumns())
+	other := people()
+	other.Name, other.Columns[1].Name = "pets", "nme"
+	_, _ = s.Shape(other)
+	assert.Equal(t, []string{"message_key_columns: dbo.people:nme", `message_key_columns: dbo\.(.*):db`}, s.UnknownKeyColumns())
 }
 
 func TestSelection_MaskedKey(t *testing.T) {
