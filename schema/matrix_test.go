@@ -78,7 +78,8 @@ func samples() []sample {
 	return all
 }
 
-// The row's common schema describes the values as they are in messages.
+// The row's common schema, once read back by Benthos's package, describes the
+// values as they are in raw and in structured messages.
 func TestPlan_CommonFitsValues(t *testing.T) {
 	for _, m := range allModes() {
 		t.Run(fmt.Sprintf("%s,%s,%s", m.Time, m.Decimal, m.Binary), func(t *testing.T) {
@@ -88,9 +89,15 @@ func TestPlan_CommonFitsValues(t *testing.T) {
 				decoder.UseNumber()
 				var value any
 				require.NoError(t, decoder.Decode(&value))
-				c := oneColumn(t, s.typ, m).Common()
-				require.NoError(t, c.Validate())
+				p := oneColumn(t, s.typ, m)
+				described := p.Common()
+				c, err := common.ParseFromAny(described.ToAny())
+				require.NoError(t, err)
+				require.Equal(t, described, c)
 				assertCommon(t, c.Children[0], value)
+				twin, err := p.StructuredRow([]driver.Value{s.v}, RowImage{})
+				require.NoError(t, err)
+				assertCommonOfGo(t, c.Children[0], twin["v"])
 			}
 		})
 	}
@@ -116,6 +123,21 @@ func assertCommon(t *testing.T, c common.Common, value any) {
 		assert.Len(t, fraction, int(c.Logical.Decimal.Scale))
 	default:
 		assert.Fail(t, "a type that no value has", "%s", c.Type)
+	}
+}
+
+// assertCommonOfGo compares the type with that of a value in structured
+// messages, where integers and floats have one size each.
+func assertCommonOfGo(t *testing.T, c common.Common, value any) {
+	t.Helper()
+	want := map[common.CommonType]any{
+		common.Boolean: true, common.Int32: int64(0), common.Int64: int64(0),
+		common.Float32: 0.0, common.Float64: 0.0, common.String: "", common.Decimal: "",
+	}[c.Type]
+	assert.IsType(t, want, value, "%s", c.Type)
+	if c.Type == common.Decimal {
+		_, err := c.Logical.Decimal.Parse(value.(string))
+		assert.NoError(t, err)
 	}
 }
 
