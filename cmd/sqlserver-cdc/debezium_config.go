@@ -62,10 +62,7 @@ func runDebeziumConfig(o debeziumConfigOptions) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.file, err)
 	}
-	yaml, variables, err := result.YAML(service.GlobalEnvironment())
-	if err != nil {
-		return fmt.Errorf("writing the pipeline: %w", err)
-	}
+	yaml, variables := result.YAML(service.GlobalEnvironment())
 	for _, note := range result.Notes {
 		if note.Warning() {
 			fmt.Fprintln(o.log, "warning:", note)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // convert turns the text of a property into the value of a field. An error does
@@ -103,6 +105,21 @@ func duration(text string, unit time.Duration, suffix string) (any, error) {
 func asList(text string) (any, error) {
 	return split(text), nil
 }
+
+// asDatabases splits as asList does. The names are exact; here they are too as
+// long as there is a database of that name, but must not be unfit for patterns.
+func asDatabases(text string) (any, error) {
+	names := split(text)
+	for i, name := range names {
+		if _, err := schema.CompilePattern(name); err != nil {
+			names[i] = specialCharacters.ReplaceAllString(name, `\$0`)
+		}
+	}
+	return names, nil
+}
+
+// specialCharacters are those with a meaning in regular expressions.
+var specialCharacters = regexp.MustCompile(`[\\^$.|?*+(){}\[\]]`)
 
 // asStatements splits at semicolons; a doubled one stands for itself.
 func asStatements(text string) (any, error) {

@@ -14,8 +14,6 @@ import (
 // offer is what a specification of the input offers.
 type offer struct {
 	fields map[string]service.TemplateDataPluginField
-	// databases is set if one input reads several databases.
-	databases bool
 }
 
 // current is the offer of this version of the input.
@@ -51,13 +49,6 @@ func offerOf(env *service.Environment) (offer, error) {
 	if len(o.fields) == 0 {
 		return offer{}, errors.New("the input has no fields")
 	}
-	// How many names the list takes is said by its lint rule alone.
-	lints, err := env.NewComponentConfigLinter().LintInputYAML([]byte(input.Name +
-		": {host: h, database_names: [a, b], topic_prefix: p, checkpoint_cache: c}"))
-	if err != nil {
-		return offer{}, fmt.Errorf("asking for several databases: %w", err)
-	}
-	o.databases = len(lints) == 0
 	return o, nil
 }
 

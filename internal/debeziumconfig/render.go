@@ -15,13 +15,9 @@ const cacheLabel = "offsets"
 // YAML returns a whole pipeline, and the environment variables that it needs:
 // secrets are in none but these. The components are those of the environment,
 // which decides whether there is an output for Kafka.
-func (r Result) YAML(env *service.Environment) (yaml []byte, variables []Variable, err error) {
-	offered, err := current()
-	if err != nil {
-		return nil, nil, err
-	}
+func (r Result) YAML(env *service.Environment) (yaml []byte, variables []Variable) {
 	body := &writer{env: &environment{}}
-	r.writeInput(body, offered)
+	r.writeInput(body)
 	r.writePipeline(body)
 	r.writeOutput(body, hasOutput(env, kafkaOutput))
 	body.line(0, "")
@@ -32,7 +28,7 @@ func (r Result) YAML(env *service.Environment) (yaml []byte, variables []Variabl
 
 	head := &writer{env: body.env}
 	r.writeHead(head, body.env.variables)
-	return append(head.Bytes(), body.Bytes()...), body.env.variables, nil
+	return append(head.Bytes(), body.Bytes()...), body.env.variables
 }
 
 // hasOutput reports whether an environment has an output.
@@ -58,51 +54,21 @@ func (r Result) writeHead(w *writer, variables []Variable) {
 	w.line(0, "")
 }
 
-// writeInput writes the input, or one for each database if one input reads only
-// one.
-func (r Result) writeInput(w *writer, offered offer) {
+// writeInput writes the input: its fields by their sections, with notes at
+// their places.
+func (r Result) writeInput(w *writer) {
+	const indent = 4
 	w.line(0, "input:")
-	databases := r.databases()
-	if len(databases) < 2 || offered.databases {
-		w.line(2, "%s:", input.Name)
-		r.writeFields(w, 4, "", true)
-		return
-	}
-	w.comment(2, "One input for each database: one reads one in this version.")
-	w.line(2, "broker:")
-	w.line(4, "inputs:")
-	for i, database := range databases {
-		w.line(6, "- %s:", input.Name)
-		r.writeFields(w, 10, database, i == 0)
-	}
-}
-
-// databases are the databases that are read.
-func (r Result) databases() []string {
-	for _, f := range r.Fields {
-		if f.Name == "database_names" {
-			names, _ := f.Value.([]string)
-			return names
-		}
-	}
-	return nil
-}
-
-// writeFields writes the fields of an input by their sections, with notes at
-// their places; database replaces the databases if it is not empty.
-func (r Result) writeFields(w *writer, indent int, database string, comments bool) {
+	w.line(2, "%s:", input.Name)
 	for s := connection; s <= running; s++ {
 		fields := slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.section != s })
 		notes := slices.DeleteFunc(slices.Clone(r.Notes), func(n Note) bool { return n.section != s })
-		if comments && len(fields)+len(notes) > 0 || comments && s == running {
+		if len(fields)+len(notes) > 0 || s == running {
 			w.comment(indent, sectionTitles[s])
 		}
 		for _, f := range fields {
-			if comments && f.Comment != "" {
+			if f.Comment != "" {
 				w.comment(indent, f.Comment)
-			}
-			if f.Name == "database_names" && database != "" {
-				f.Value = []string{database}
 			}
 			w.field(indent, f)
 		}
@@ -110,9 +76,7 @@ func (r Result) writeFields(w *writer, indent int, database string, comments boo
 			w.line(indent, "checkpoint_cache: %s", cacheLabel)
 		}
 		for _, n := range notes {
-			if comments {
-				w.comment(indent, n.comment())
-			}
+			w.comment(indent, n.comment())
 		}
 	}
 }

@@ -7,7 +7,7 @@ var rules = []rule{
 	{section: connection, properties: []string{"database.instance", "driver.instanceName"}, field: "instance", convert: asText},
 	{section: connection, properties: []string{"database.user"}, field: "user", convert: asText},
 	{section: connection, properties: []string{"database.password"}, field: "password", convert: asText, secret: true},
-	{section: connection, properties: []string{"database.names", "database.dbname"}, field: "database_names", convert: asList},
+	{section: connection, properties: []string{"database.names", "database.dbname"}, field: "database_names", convert: asDatabases},
 	{section: connection, special: encryption},
 	{section: connection, special: applicationIntent},
 	{section: connection, properties: []string{"driver.applicationName", "database.applicationName"}, field: "application_name", convert: asText},

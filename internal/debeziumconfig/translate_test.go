@@ -199,8 +199,7 @@ func TestYAML_KafkaOutput(t *testing.T) {
 	env := service.GlobalEnvironment().Clone()
 	result, err := debeziumconfig.Translate(base(map[string]string{"schema.history.internal.kafka.bootstrap.servers": "a:1, b:2"}))
 	require.NoError(t, err)
-	yaml, _, err := result.YAML(env)
-	require.NoError(t, err)
+	yaml, _ := result.YAML(env)
 	assert.Contains(t, string(yaml), "  stdout: {}\n")
 	assert.Contains(t, string(yaml), "  #   seed_brokers: [ 'a:1', 'b:2' ]\n")
 
@@ -208,8 +207,7 @@ func TestYAML_KafkaOutput(t *testing.T) {
 		func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
 			return nil, service.BatchPolicy{}, 0, nil
 		}))
-	yaml, _, err = result.YAML(env)
-	require.NoError(t, err)
+	yaml, _ = result.YAML(env)
 	assert.NotContains(t, string(yaml), "stdout")
 	assert.Contains(t, string(yaml), "\n  kafka_franz:\n    seed_brokers: [ 'a:1', 'b:2' ]\n")
 }
@@ -222,8 +220,7 @@ func TestYAML_AnyText(t *testing.T) {
 	} {
 		result, err := debeziumconfig.Translate(base(map[string]string{"unavailable.value.placeholder": text, "message.key.columns": text}))
 		require.NoError(t, err)
-		yaml, variables, err := result.YAML(service.GlobalEnvironment())
-		require.NoError(t, err)
+		yaml, variables := result.YAML(service.GlobalEnvironment())
 		want := strings.TrimSpace(text)
 		if want == "" {
 			continue // a property that is not set
@@ -235,4 +232,13 @@ func TestYAML_AnyText(t *testing.T) {
 		assert.Empty(t, variables)
 		assert.Equal(t, want, readField(t, yaml, "unavailable_value_placeholder"), "%q in\n%s", text, yaml)
 	}
+}
+
+// Names that would be no patterns are escaped; the others stay as they are.
+func TestTranslate_DatabaseNames(t *testing.T) {
+	result, err := debeziumconfig.Translate(map[string]string{
+		"connector.class": "SqlServerConnector", "topic.prefix": "p", "database.names": "shop,shop.eu,a(b,C++",
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"shop", "shop.eu", `a\(b`, `C\+\+`}, result.Input()["database_names"])
 }
