@@ -22,7 +22,17 @@ func (r *reader) selection() schema.SelectionOptions {
 		Keys:     r.string(fieldMessageKeyColumns),
 		Rules:    r.rules(),
 		MaskKeys: r.bool(fieldColumnMaskKeys),
+		Computed: r.computedColumns(),
 	}
+}
+
+// computedColumns reports whether computed columns are kept.
+func (r *reader) computedColumns() bool {
+	value := r.string(fieldComputedColumns)
+	if value != computedOmit && value != computedSnapshot {
+		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldComputedColumns, value, computedOmit, computedSnapshot))
+	}
+	return value == computedSnapshot
 }
 
 // rules reads the rules for columns, in the order in which Debezium asks them:

@@ -36,6 +36,7 @@ const (
 	fieldColumnMaskKeys              = "column_mask_keys"
 	fieldColumnPropagateSourceType   = "column_propagate_source_type"
 	fieldDatatypePropagateSourceType = "datatype_propagate_source_type"
+	fieldComputedColumns             = "computed_columns"
 	fieldSkipMessagesWithoutChange   = "skip_messages_without_change"
 	fieldSkippedOperations           = "skipped_operations"
 
@@ -100,6 +101,9 @@ const (
 
 	namingWithDatabase    = "database_schema_table"
 	namingWithoutDatabase = "schema_table"
+
+	computedOmit     = "omit"
+	computedSnapshot = "snapshot"
 
 	queryDirect   = "direct"
 	queryFunction = "function"

@@ -44,6 +44,12 @@ func captureFields() []*service.ConfigField {
 			Advanced().Example([]string{`dbo\.orders\.amount`}),
 		patternsField(fieldDatatypePropagateSourceType, "The same for types: patterns that must match the whole of `schema.table.TYPE`, or that with the database before it.").
 			Advanced().Example([]string{`.*\.(DECIMAL|MONEY)`}),
+		service.NewStringAnnotatedEnumField(fieldComputedColumns, map[string]string{
+			computedOmit:     "They are in no event and are not read, so that no expression is evaluated.",
+			computedSnapshot: "They are in the rows of snapshots and, as optional fields, in schemas. Changes leave their fields out, which tells them from NULL; with `schemas_enable` Kafka Connect reads a field that is left out as null.",
+		}).
+			Description("What becomes of computed columns, persisted or not: change data capture records nothing of them. They are never part of a key.").
+			Default(computedOmit).Advanced(),
 		service.NewBoolField(fieldSkipMessagesWithoutChange).
 			Description("Whether updates are left out that change nothing an event shows, for example because the columns that changed are excluded.").
 			Default(false).Advanced(),

@@ -27,6 +27,7 @@ type field struct {
 	masked           []byte
 	maskedStructured any
 
+	snapshotOnly          bool // see [Column]
 	lob, legacyLOB        bool
 	ordinal               int
 	placeholder           []byte
@@ -46,7 +47,10 @@ func newField(column int, c Column, code codec, m Modes, inKey bool) field {
 		legacyLOB: c.Type.legacyLOB(),
 		ordinal:   c.Ordinal,
 	}
-	f.setDefault(c)
+	if c.SnapshotOnly {
+		f.snapshotOnly, f.notNull, f.optional = true, false, true
+	}
+	f.setDefault(c, m.Decimal)
 	if c.rule != nil && (!inKey || c.ruleInKey) {
 		c.rule.apply(&f, c)
 	}
@@ -66,9 +70,16 @@ func (f *field) begin(first bool) {
 	f.prefix = append(AppendString(f.prefix, f.name), ':')
 }
 
-// setDefault encodes the column's default as if it were a value.
-func (f *field) setDefault(c Column) {
+// setDefault encodes the column's default as if it were a value. Exact numbers
+// as texts keep the digits of the constraint, as in Debezium, not those of the
+// column's scale.
+func (f *field) setDefault(c Column, mode DecimalMode) {
 	if c.DefaultValue == nil {
+		return
+	}
+	if mode == DecimalString && c.Type.Kind.exact() {
+		text := string(c.DefaultValue.([]byte))
+		f.def, f.defStructured = AppendString(nil, text), text
 		return
 	}
 	def, err := f.append(nil, c.DefaultValue)

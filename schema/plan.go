@@ -11,10 +11,11 @@ import (
 
 // Plan is a table compiled for encoding. It is not safe for concurrent use.
 type Plan struct {
-	table   *Table
-	fields  []field
-	key     []field
-	omitted []Omission
+	table    *Table
+	fields   []field // of the schema, and of rows of snapshots
+	recorded []field // of changes
+	key      []field
+	omitted  []Omission
 	// OnNull, if set, is told of each NULL that was written in a NOT NULL
 	// column (see [Plan.Relax]).
 	OnNull func(column string)
@@ -38,7 +39,7 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 			continue
 		}
 		code, reason := codecOf(c.Type, m)
-		if c.Computed {
+		if c.Computed && !c.SnapshotOnly {
 			reason = "computed columns are always NULL in change tables"
 		}
 		if reason != "" {
@@ -63,6 +64,7 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 			return nil, fmt.Errorf("compiling table %s: %w", t.ID(), err)
 		}
 	}
+	p.recorded = recorded(p.fields)
 	return p, nil
 }
 
@@ -93,12 +95,20 @@ func (p *Plan) HasKey() bool { return len(p.key) > 0 }
 // AppendRow appends a row as a JSON object. A *[NullError] asks for
 // [Plan.Relax]; a *[ValueError] is a value without an exact form.
 func (p *Plan) AppendRow(dst []byte, row []driver.Value, img RowImage) ([]byte, error) {
-	return p.appendFields(dst, p.fields, row, img, p.OnValue)
+	return p.appendFields(dst, p.fieldsOf(img), row, img, p.OnValue)
 }
 
 // AppendKey appends the key of a row as a JSON object.
 func (p *Plan) AppendKey(dst []byte, row []driver.Value) ([]byte, error) {
 	return p.appendFields(dst, p.key, row, RowImage{}, nil)
+}
+
+// fieldsOf returns the fields of a row.
+func (p *Plan) fieldsOf(img RowImage) []field {
+	if img.Role == Snapshot {
+		return p.fields
+	}
+	return p.recorded
 }
 
 func (p *Plan) appendFields(dst []byte, fields []field, row []driver.Value, img RowImage, onValue func(*ValueError)) ([]byte, error) {
@@ -175,7 +185,7 @@ func (p *Plan) null(f *field, img RowImage) (nullForm, error) {
 // Relax makes the column's field optional from now on, in rows and keys. The
 // schemas change by it: they have to be rendered again.
 func (p *Plan) Relax(column string) {
-	for _, fields := range [][]field{p.fields, p.key} {
+	for _, fields := range [][]field{p.fields, p.recorded, p.key} {
 		for i := range fields {
 			if fields[i].source == column {
 				fields[i].optional = true
@@ -186,7 +196,7 @@ func (p *Plan) Relax(column string) {
 
 // StructuredRow returns what a reader of the JSON of [Plan.AppendRow] gets.
 func (p *Plan) StructuredRow(row []driver.Value, img RowImage) (map[string]any, error) {
-	return p.structuredFields(p.fields, row, img, p.OnValue)
+	return p.structuredFields(p.fieldsOf(img), row, img, p.OnValue)
 }
 
 // StructuredKey returns what a reader of the JSON of [Plan.AppendKey] gets.

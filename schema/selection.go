@@ -19,6 +19,8 @@ type SelectionOptions struct {
 	Rules []RuleOptions
 	// MaskKeys applies rules to the columns of keys too.
 	MaskKeys bool
+	// Computed keeps computed columns, in the rows of snapshots alone.
+	Computed bool
 }
 
 // Selection decides what is captured, and in which shape. It is not safe for
@@ -29,13 +31,14 @@ type Selection struct {
 	keys     []keyPattern
 	rules    []*rule
 	maskKeys bool
+	computed bool
 	used     map[string]bool // fields' patterns that matched something
 	decided  map[string]bool // rules' patterns that a column's rule came from
 }
 
 // NewSelection compiles the options. Errors name the field and the value.
 func NewSelection(opts SelectionOptions) (*Selection, error) {
-	s := &Selection{maskKeys: opts.MaskKeys, used: map[string]bool{}, decided: map[string]bool{}}
+	s := &Selection{maskKeys: opts.MaskKeys, computed: opts.Computed, used: map[string]bool{}, decided: map[string]bool{}}
 	var err error
 	if s.Filter, err = NewFilter(opts.Tables); err != nil {
 		return nil, err
@@ -61,6 +64,9 @@ func NewSelection(opts SelectionOptions) (*Selection, error) {
 // with the rules of the others. An excluded column of the key stays, for the
 // key alone. The table given is not changed. Notes deserve a warning.
 func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
+	if !s.computed {
+		t = t.WithoutComputed()
+	}
 	key := t.Key
 	if custom := s.customKey(t); custom != nil {
 		key = custom
@@ -75,6 +81,7 @@ func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
 			}
 			c.KeyOnly = true
 		}
+		c.SnapshotOnly = c.Computed
 		if r := s.ruleOf(t, c); r != nil {
 			c.rule = r
 			if inKey && r.changesValues() && !s.maskKeys {
@@ -238,7 +245,7 @@ func (s *Selection) customKey(t *Table) []int {
 			s.used[k.tableLabel()] = true
 		}
 		for i, c := range t.Columns {
-			if !matchAny(k.whole, columnNames(t, c.Name)) {
+			if c.Computed || !matchAny(k.whole, columnNames(t, c.Name)) {
 				continue
 			}
 			s.used[k.label()] = true

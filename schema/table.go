@@ -49,6 +49,9 @@ type Column struct {
 	Nullable bool
 	Identity bool
 	Computed bool
+	// SnapshotOnly columns are in the rows of snapshots and left out of
+	// changes: computed columns, which change data capture does not record.
+	SnapshotOnly bool
 	// Default is the text of the default constraint (COLUMN_DEF), such as
 	// "((0))"; empty when there is none.
 	Default string

@@ -67,7 +67,7 @@ func schemaChangesOfAll(t *translation) fallback {
 func computedColumns(*translation) fallback {
 	return fallback{
 		value:   "snapshot",
-		comment: "As Debezium does; the input's own default leaves computed columns out everywhere.",
+		comment: "As Debezium does in snapshots; in changes, where it writes null, they are left out. The default leaves them out everywhere.",
 		without: "Debezium reads computed columns in snapshots and writes null for them in changes; here they are left out",
 	}
 }

@@ -117,6 +117,7 @@ func (c *Conn) shape(ctx context.Context, t *Table, selection Selection) error {
 			return err
 		}
 		if selection == nil {
+			ci.Shape = ci.Shape.WithoutComputed()
 			continue
 		}
 		var notes []string
@@ -222,12 +223,12 @@ func (c *Conn) eachOf(ctx context.Context, ids []int32, f func(row []driver.Valu
 
 // describe fills in what columns and indexes say.
 func (t *Table) describe(columns []schema.Column, indexes []index) {
-	t.Source.Columns, t.Source.Key = withKey(columns, indexes, &t.Notes)
+	t.Source.Columns, t.Source.Key = columns, chooseKey(columns, indexes, &t.Notes)
 	t.PageKey = pageKey(columns, indexes)
 }
 
-// withKey leaves computed columns out and chooses the key among the others.
-func withKey(columns []schema.Column, indexes []index, notes *[]string) (kept []schema.Column, key []int) {
+// chooseKey chooses the key of events and notes why an index is none.
+func chooseKey(columns []schema.Column, indexes []index, notes *[]string) []int {
 	plain := make([]schema.Index, len(indexes))
 	for i, ix := range indexes {
 		plain[i] = ix.Index
@@ -236,17 +237,7 @@ func withKey(columns []schema.Column, indexes []index, notes *[]string) (kept []
 	for _, r := range choice.Rejected {
 		addNote(notes, fmt.Sprintf("index %q is no key: %s", r.Name, r.Reason))
 	}
-	at := make([]int, len(columns)) // where a column went
-	for i, col := range columns {
-		at[i] = len(kept)
-		if !col.Computed {
-			kept = append(kept, col)
-		}
-	}
-	for _, i := range choice.Columns {
-		key = append(key, at[i])
-	}
-	return kept, key
+	return choice.Columns
 }
 
 // addNote adds a remark that is not there yet: two instances of a table have

@@ -127,9 +127,10 @@ func (ci *CaptureInstance) describe(t *Table, captured []capturedColumn, stored,
 		}
 		columns = append(columns, col)
 	}
-	shape := &schema.Table{Database: t.Source.Database, Schema: t.Source.Schema, Name: t.Source.Name}
-	shape.Columns, shape.Key = withKey(columns, indexes, &t.Notes)
-	ci.Shape = shape
+	ci.Shape = &schema.Table{
+		Database: t.Source.Database, Schema: t.Source.Schema, Name: t.Source.Name,
+		Columns: columns, Key: chooseKey(columns, indexes, &t.Notes),
+	}
 	return nil
 }
 

@@ -12,8 +12,7 @@ import (
 // Table is what the catalogue says of one source table.
 type Table struct {
 	ObjectID int32
-	// Source has all columns of the table that are not computed, in column_id
-	// order, and its key.
+	// Source has all columns of the table, in column_id order, and its key.
 	Source *schema.Table
 	// PageKey orders the table for reading it in pages: the primary key or a
 	// unique index without nullable columns. It is nil for a table without
@@ -43,8 +42,8 @@ type CaptureInstance struct {
 	// instances made before its introduction lack.
 	// Source: MS docs, KB3030352.
 	HasCommand bool
-	// Shape has the captured columns that are not computed, in capture order:
-	// what a change row and a snapshot row of the table hold.
+	// Shape has the captured columns that are selected, in capture order: what a
+	// change row and a snapshot row of the table hold.
 	Shape *schema.Table
 }
 

@@ -19,9 +19,12 @@ type TableReader struct {
 	keyAt   []int // where each key column's carrier stands in a row
 	width   int   // values of the shape, at the front of a row
 	columns int   // values of a row
-	first   string
-	next    string
-	scan    string
+	// computed are the names of computed columns, whose expressions are
+	// evaluated unless they are persisted.
+	computed []string
+	first    string
+	next     string
+	scan     string
 }
 
 // NewTableReader prepares reading a table in the shape given. Columns that the
@@ -30,7 +33,11 @@ func NewTableReader(t *Table, shape *schema.Table) *TableReader {
 	r := &TableReader{table: t.Source, key: t.PageKey, width: len(shape.Columns)}
 	list := make([]string, 0, len(shape.Columns)+len(r.key))
 	for _, col := range shape.Columns {
-		if now := t.column(col.ID); now != nil {
+		now := t.column(col.ID)
+		if now != nil && now.Computed {
+			r.computed = append(r.computed, Quote(now.Name))
+		}
+		if now != nil {
 			list = append(list, Quote(now.Name))
 		} else {
 			list = append(list, "CONVERT("+declaration(col.Type)+", NULL)")
@@ -137,9 +144,28 @@ func (r *TableReader) explain(err error) error {
 		object := Quote(r.table.Schema) + "." + Quote(r.table.Name)
 		return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
 			"run GRANT SELECT ON "+object+" TO the login's user", err)
+	case len(r.computed) > 0 && isArithmetic(err):
+		return NewProblem(ReasonComputedColumn,
+			fmt.Sprintf("a computed column of %s.%s has no value in some row: one of %s",
+				Quote(r.table.Schema), Quote(r.table.Name), strings.Join(r.computed, ", ")),
+			"exclude it with column_exclude_list, or set computed_columns to omit", err)
 	default:
 		return err
 	}
+}
+
+// ReasonComputedColumn is the reason of a computed column that cannot be
+// computed.
+const ReasonComputedColumn = "computed_column"
+
+// arithmeticNumbers are the errors of expressions over the values of a row:
+// overflow, conversion, dates and lengths out of range, division by zero. A
+// table's own columns have none.
+// Source: MS docs, "Database Engine events and errors".
+var arithmeticNumbers = []int32{220, 232, 241, 242, 244, 245, 248, 295, 517, 535, 536, 537, 3606, 3607, 3623, 8114, 8115, 8134, 8152, 8169}
+
+func isArithmetic(err error) bool {
+	return slices.ContainsFunc(arithmeticNumbers, func(n int32) bool { return HasNumber(err, n) })
 }
 
 // Values returns the values of the shape in a row.

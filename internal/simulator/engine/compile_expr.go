@@ -246,6 +246,7 @@ func (c *compiler) column(r *tsql.ColumnRef, b *block) (*expr, error) {
 	if err := c.columnPermission(owner.sources[use.source], use); err != nil {
 		return nil, err
 	}
+	owner.sources[use.source].noteRead(use.ordinal, b.phase == phaseWhere)
 	c.meet(use.desc)
 	if use.level == 0 && b.grouped && b.phase == phaseSelect && b.inGroupKey == 0 {
 		at, ok := b.groupKeys[b.columnKey(use)]

@@ -276,6 +276,9 @@ func (p *planner) tableScan(l *leaf, bound uint64, all, own []*cond, first bool)
 		return nil, err
 	}
 	scan.hints = hints
+	if scan.early, scan.late, err = p.c.x.virtualColumns(t, l.src.read); err != nil {
+		return nil, err
+	}
 	if hints.options.TableLock != storage.LockNone {
 		p.locking = append(p.locking, scan)
 	}

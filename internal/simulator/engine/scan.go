@@ -13,7 +13,10 @@ type tableScan struct {
 	seek   *seekPlan
 	desc   bool
 	filter *cond
-	hints  scanHints
+	// early and late are columns that are computed when they are read: in the
+	// filter, and of rows that pass it.
+	early, late computedSet
+	hints       scanHints
 	// keepID keeps the row ids in the frame; writes also takes update locks.
 	keepID, writes bool
 }
@@ -90,6 +93,9 @@ func (n *tableScan) scan(fr *frame, it *storage.Iterator, next func() error) err
 		if n.keepID {
 			fr.ids[n.source] = id
 		}
+		if err := n.early.check(x, row); err != nil {
+			return err
+		}
 		if n.filter != nil {
 			t, err := n.filter.eval(fr)
 			if err != nil {
@@ -101,6 +107,9 @@ func (n *tableScan) scan(fr *frame, it *storage.Iterator, next func() error) err
 				}
 				continue
 			}
+		}
+		if err := n.late.check(x, row); err != nil {
+			return err
 		}
 		if err := next(); err != nil {
 			return err

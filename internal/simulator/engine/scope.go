@@ -44,6 +44,8 @@ type source struct {
 	names            nameRules
 	// restricted says that rights on single columns may matter.
 	restricted bool
+	// read are the columns that the statement reads.
+	read readColumns
 }
 
 // slot is the place of a column's value in the source's rows.

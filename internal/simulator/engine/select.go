@@ -247,6 +247,7 @@ func (c *compiler) star(it tsql.SelectItem, b *block, p *selectPlan) ([]columnDe
 			if err := c.columnPermission(src, use); err != nil {
 				return nil, err
 			}
+			src.noteRead(use.ordinal, false)
 			e := columnExpr(use)
 			if b.grouped {
 				at, ok := b.groupKeys[b.columnKey(use)]

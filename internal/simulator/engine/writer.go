@@ -93,10 +93,19 @@ func (x *Exec) defaultExpr(col *TableColumn) (*expr, error) {
 
 // computedColumn is a computed column's expression over the stored row.
 type computedColumn struct {
-	slot int
-	expr *expr
-	from sqltypes.Type
-	to   sqltypes.Type
+	slot    int
+	expr    *expr
+	from    sqltypes.Type
+	to      sqltypes.Type
+	virtual bool
+}
+
+func (c computedColumn) value(fr *frame) (value, error) {
+	v, err := c.expr.eval(fr)
+	if err != nil {
+		return v, err
+	}
+	return convertValue(v, c.from, c.to)
 }
 
 type computedSet []computedColumn
@@ -116,7 +125,7 @@ func (x *Exec) computedColumns(t *Table) (computedSet, error) {
 		if err != nil {
 			return nil, err
 		}
-		set = append(set, computedColumn{slot: col.slot(), expr: k, from: k.typ, to: col.Type})
+		set = append(set, computedColumn{slot: col.slot(), expr: k, from: k.typ, to: col.Type, virtual: t.virtual(col)})
 	}
 	return set, nil
 }
@@ -128,11 +137,13 @@ func (s computedSet) fill(x *Exec, row []value) error {
 	}
 	fr := &frame{x: x, rows: [][]value{row}}
 	for _, c := range s {
-		v, err := c.expr.eval(fr)
-		if err != nil {
-			return err
-		}
-		if row[c.slot], err = convertValue(v, c.from, c.to); err != nil {
+		v, err := c.value(fr)
+		switch {
+		case err == nil:
+			row[c.slot] = v
+		case c.failsWhenRead(err):
+			row[c.slot] = value{}
+		default:
 			return err
 		}
 	}
