@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"slices"
@@ -39,6 +40,9 @@ const (
 	DefaultCancelGrace     = 5 * time.Second
 )
 
+// NoQueryTimeout lets a statement wait for the server without end.
+const NoQueryTimeout time.Duration = -1
+
 // DialFunc opens a network connection; address is host:port, unresolved.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -52,6 +56,7 @@ type Config struct {
 	Instance string
 	User     string
 	Password string
+	Auth     Auth
 	// Database is the database of connections that name none; empty means the
 	// login's default.
 	Database string
@@ -73,11 +78,15 @@ type Config struct {
 
 	// ConnectTimeout bounds dialling and login together.
 	ConnectTimeout time.Duration
-	// QueryTimeout bounds the time a statement waits for the server.
+	// QueryTimeout bounds the time a statement waits for the server; zero is
+	// the default.
 	QueryTimeout time.Duration
 	// CancelGrace is how long a cancelled statement waits for the server to
 	// confirm before the connection is closed.
 	CancelGrace time.Duration
+	// InitialStatements run, in this order and each as a batch, on every new
+	// connection before anything else.
+	InitialStatements []string
 
 	// Dial replaces the network; nil dials TCP.
 	Dial DialFunc
@@ -90,7 +99,7 @@ var driverOptions = []string{
 	msdsn.PacketSize, msdsn.ServerCertificate, msdsn.ServerSpn, msdsn.TLSMin,
 	msdsn.TrustServerCertificate, msdsn.WorkstationID, msdsn.FailoverPartner, msdsn.FailOverPort,
 	msdsn.FailoverPartnerSpn, msdsn.NoTraceID, msdsn.DialTimeout, msdsn.EpaEnabled,
-	"columnencryption", "authenticator",
+	"columnencryption",
 }
 
 // fieldOptions are parameters of the driver that have a field of their own.
@@ -98,6 +107,8 @@ var fieldOptions = map[string]string{
 	msdsn.Server: "host", msdsn.Port: "port", msdsn.UserID: "user", msdsn.Password: "password",
 	msdsn.Database: "database_names", msdsn.Encrypt: "encrypt", msdsn.AppName: "application_name",
 	msdsn.ApplicationIntent: "application_intent", msdsn.ConnectionTimeout: "connection_validation_timeout",
+	"authenticator": "auth.mode", "fedauth": "auth.mode", "krb5-configfile": "auth.krb5_config",
+	"krb5-keytabfile": "auth.keytab", "krb5-credcachefile": "auth.credential_cache", "krb5-realm": "auth.realm",
 }
 
 // withDefaults fills what was left empty.
@@ -111,8 +122,11 @@ func (c Config) withDefaults() Config {
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = DefaultConnectTimeout
 	}
-	if c.QueryTimeout <= 0 {
+	switch {
+	case c.QueryTimeout == 0:
 		c.QueryTimeout = DefaultQueryTimeout
+	case c.QueryTimeout < 0:
+		c.QueryTimeout = math.MaxInt64
 	}
 	if c.CancelGrace <= 0 {
 		c.CancelGrace = DefaultCancelGrace
@@ -145,6 +159,9 @@ func (c Config) validate() error {
 		}
 	default:
 		return fmt.Errorf("application_intent %q: must be ReadWrite or ReadOnly", c.ApplicationIntent)
+	}
+	if err := c.validateAuth(); err != nil {
+		return err
 	}
 	return validateDriverOptions(c.DriverOptions)
 }
@@ -188,6 +205,9 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 	params, err := msdsn.Parse(dsn)
 	if err != nil {
 		return msdsn.Config{}, fmt.Errorf("reading connection settings: %w", err)
+	}
+	if err := refuseFedAuth(params); err != nil {
+		return msdsn.Config{}, err
 	}
 	if c.ConnectionString != "" {
 		if _, ok := params.Parameters[msdsn.AppName]; !ok {
@@ -252,16 +272,14 @@ func (c Config) url() string {
 	if c.ApplicationIntent == IntentReadOnly {
 		query.Set(msdsn.ApplicationIntent, IntentReadOnly)
 	}
-	u := url.URL{Scheme: "sqlserver", Host: bracketed(c.Host), Path: c.Instance, RawQuery: query.Encode()}
+	user := c.authParameters(query)
+	u := url.URL{Scheme: "sqlserver", User: user, Host: bracketed(c.Host), Path: c.Instance, RawQuery: query.Encode()}
 	port := c.Port
 	if port == 0 && c.Instance == "" {
 		port = DefaultPort
 	}
 	if port != 0 {
 		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(port))
-	}
-	if c.User != "" || c.Password != "" {
-		u.User = url.UserPassword(c.User, c.Password)
 	}
 	return u.String()
 }

@@ -115,6 +115,10 @@ func Classify(err error) Class {
 	if errors.As(err, &server) {
 		return meaningOf(server).class
 	}
+	var authentication *AuthenticationError
+	if errors.As(err, &authentication) {
+		return ClassLogin
+	}
 	if errors.Is(err, ErrConnectionLost) {
 		return ClassReconnect
 	}
@@ -169,6 +173,10 @@ func connectError(err error) error {
 		if len(server.All) > 1 && server.All[0].Number != server.Number {
 			return fmt.Errorf("%s: %w", server.All[0].Message, err)
 		}
+		return err
+	}
+	var authentication *AuthenticationError
+	if errors.As(err, &authentication) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -19,10 +20,14 @@ type scripted struct {
 	answer func(statement string, r *reply)
 	// deaf makes the server ignore attentions.
 	deaf bool
+	// fedAuth makes the server ask for a token of Entra ID.
+	fedAuth bool
 
 	mu         sync.Mutex
 	statements []string
 	attentions int
+	logins     []tds.Login7
+	proofs     [][]byte // what the client answered during logins
 }
 
 // reply is the answer to one statement. Rows hold one int.
@@ -43,8 +48,10 @@ func (r *reply) row(n int64) {
 	_, _ = r.out.Write(r.rows.AppendRow(nil, []sqltypes.Value{sqltypes.IntOf(n)}))
 }
 
-func (r *reply) fail(number int32, class uint8) {
-	_, _ = r.out.Write(tds.AppendNotice(nil, tds.Notice{Number: number, Class: class, State: 1, Message: "refused", Line: 1}))
+func (r *reply) fail(number int32, class uint8) { r.failText(number, class, "refused") }
+
+func (r *reply) failText(number int32, class uint8, message string) {
+	_, _ = r.out.Write(tds.AppendNotice(nil, tds.Notice{Number: number, Class: class, State: 1, Message: message, Line: 1}))
 	_, _ = r.out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.Done, Status: tds.DoneError}))
 	_ = r.out.EndMessage()
 }
@@ -95,12 +102,22 @@ func (s *scripted) serve(conn net.Conn) {
 		out := tds.NewPacketWriter(conn, tds.PacketReply, tds.DefaultPacketSize)
 		switch m.Type {
 		case tds.PacketPrelogin:
-			_, _ = out.Write(tds.AppendPrelogin(nil, tds.Prelogin{Version: tds.Version{Major: 16}, Encryption: tds.EncryptNotSupported}))
+			_, _ = out.Write(s.prelogin())
 			_ = out.EndMessage()
 		case tds.PacketLogin7:
-			_, _ = out.Write(tds.AppendLoginAck(nil, tds.LoginAck{TDSVersion: tds.Version74, Program: "scripted"}))
-			_, _ = out.Write(tds.AppendDone(nil, tds.DoneToken{Kind: tds.Done}))
-			_ = out.EndMessage()
+			login, err := tds.ParseLogin7(m.Payload)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.logins = append(s.logins, login)
+			s.mu.Unlock()
+			s.challenge(login, out)
+		case packetSSPI, packetFedAuth:
+			s.mu.Lock()
+			s.proofs = append(s.proofs, slices.Clone(m.Payload))
+			s.mu.Unlock()
+			accept(out)
 		case tds.PacketAttention:
 			s.mu.Lock()
 			s.attentions++

@@ -17,6 +17,7 @@ import (
 type Server struct {
 	config Config
 	params msdsn.Config
+	tokens *entraTokens // nil: no tokens are used
 }
 
 // NewServer checks the configuration; it does not dial. Errors name the field
@@ -30,7 +31,11 @@ func NewServer(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{config: cfg, params: params}, nil
+	s := &Server{config: cfg, params: params}
+	if cfg.Auth.Mode.entra() {
+		s.tokens = &entraTokens{auth: cfg.Auth, make: newCredential}
+	}
+	return s, nil
 }
 
 // Database returns the database that the settings name; empty for the login's
@@ -49,14 +54,10 @@ func (s *Server) String() string {
 	return net.JoinHostPort(host, strconv.FormatUint(s.params.Port, 10))
 }
 
-// Connect opens a connection to a database; empty means [Server.Database]. It
-// returns when ctx ends or the connect timeout has passed, even if the server
-// accepts and then stays silent.
+// Connect opens a connection to a database; empty means [Server.Database], and
+// runs the initial statements on it. It returns when ctx ends or the connect
+// timeout has passed, even if the server accepts and then stays silent.
 func (s *Server) Connect(ctx context.Context, database string) (*Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.config.ConnectTimeout,
-		fmt.Errorf("no answer within %s", s.config.ConnectTimeout))
-	defer cancel()
-
 	params := s.params
 	if database != "" {
 		params.Database = database
@@ -65,8 +66,27 @@ func (s *Server) Connect(ctx context.Context, database string) (*Conn, error) {
 		// The driver writes to it, and a routed connection changes its name.
 		params.TLSConfig = params.TLSConfig.Clone()
 	}
+	conn, err := s.logIn(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", s, err)
+	}
+	if err := conn.runInitial(ctx, s.config.InitialStatements); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// logIn dials and logs in, within the connect timeout.
+func (s *Server) logIn(ctx context.Context, params msdsn.Config) (*Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.ConnectTimeout,
+		fmt.Errorf("no answer within %s", s.config.ConnectTimeout))
+	defer cancel()
+	connector, err := s.connector(params)
+	if err != nil {
+		return nil, err
+	}
 	dialer := &dialer{dial: s.config.Dial, params: params}
-	connector := mssql.NewConnectorConfig(params)
 	connector.Dialer = dialer
 
 	// The driver's login does not look at its context: it ends when its
@@ -82,14 +102,21 @@ func (s *Server) Connect(ctx context.Context, database string) (*Conn, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, fmt.Errorf("connecting to %s: %w", s, connectError(err))
+		return nil, connectError(err)
 	}
 	conn, ok := raw.(*mssql.Conn)
 	if !ok {
 		raw.Close()
-		return nil, fmt.Errorf("connecting to %s: driver returned %T", s, raw)
+		return nil, fmt.Errorf("driver returned %T", raw)
 	}
 	return newConn(conn, dialer.last(), s.config, params.Database), nil
+}
+
+func (s *Server) connector(params msdsn.Config) (*mssql.Connector, error) {
+	if s.tokens != nil {
+		return s.tokens.connector(params)
+	}
+	return mssql.NewConnectorConfig(params), nil
 }
 
 // dialer opens the network connections of one login and remembers them, so

@@ -1,0 +1,241 @@
+package sqlserver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/microsoft/go-mssqldb/msdsn"
+)
+
+// AuthMode is how a connection proves who it is.
+type AuthMode string
+
+// The modes of authentication.
+const (
+	AuthSQL                   AuthMode = "sql"
+	AuthWindows               AuthMode = "windows"
+	AuthNTLM                  AuthMode = "ntlm"
+	AuthKerberos              AuthMode = "kerberos"
+	AuthEntraDefault          AuthMode = "entra_default"
+	AuthEntraManagedIdentity  AuthMode = "entra_managed_identity"
+	AuthEntraServicePrincipal AuthMode = "entra_service_principal"
+	AuthEntraWorkloadIdentity AuthMode = "entra_workload_identity"
+)
+
+// AuthModes are all of them, in the order of their description.
+var AuthModes = []AuthMode{
+	AuthSQL, AuthWindows, AuthNTLM, AuthKerberos,
+	AuthEntraDefault, AuthEntraManagedIdentity, AuthEntraServicePrincipal, AuthEntraWorkloadIdentity,
+}
+
+// Names of the parts of an [Auth], as they stand in the configuration.
+const (
+	authUser                = "user"
+	authPassword            = "password"
+	authDomain              = "auth.domain"
+	authRealm               = "auth.realm"
+	authKrb5Config          = "auth.krb5_config"
+	authKeytab              = "auth.keytab"
+	authCredentialCache     = "auth.credential_cache"
+	authTenantID            = "auth.tenant_id"
+	authClientID            = "auth.client_id"
+	authResourceID          = "auth.resource_id"
+	authClientSecret        = "auth.client_secret"
+	authCertificatePath     = "auth.certificate_path"
+	authCertificatePassword = "auth.certificate_password"
+	authTokenFile           = "auth.token_file"
+)
+
+// Auth says how to authenticate. Each mode takes some of the fields, and
+// refuses the others.
+type Auth struct {
+	Mode AuthMode // empty: sql
+
+	Domain string // of a user in NTLM
+
+	Realm           string // of a user in Kerberos; else behind an @ in the user, or krb5.conf's
+	Krb5Config      string // path; else KRB5_CONFIG, else /etc/krb5.conf
+	Keytab          string // path; else KRB5_KTNAME
+	CredentialCache string // path; else KRB5CCNAME
+
+	TenantID            string // else the server's
+	ClientID            string
+	ResourceID          string // of a managed identity, instead of ClientID
+	ClientSecret        string
+	CertificatePath     string // PEM or PKCS #12, with the private key
+	CertificatePassword string
+	TokenFile           string // else AZURE_FEDERATED_TOKEN_FILE
+}
+
+// entra reports whether tokens of Entra ID are used.
+func (m AuthMode) entra() bool { return strings.HasPrefix(string(m), "entra_") }
+
+// authRule is what a mode needs and what it takes besides.
+type authRule struct {
+	needs, takes []string
+	// oneOf must have exactly one of these.
+	oneOf []string
+}
+
+var authRules = map[AuthMode]authRule{
+	AuthSQL:                   {takes: []string{authUser, authPassword}},
+	AuthWindows:               {},
+	AuthNTLM:                  {needs: []string{authUser, authPassword}, takes: []string{authDomain}},
+	AuthKerberos:              {takes: []string{authUser, authPassword, authRealm, authKrb5Config, authKeytab, authCredentialCache}},
+	AuthEntraDefault:          {takes: []string{authTenantID}},
+	AuthEntraManagedIdentity:  {takes: []string{authClientID, authResourceID}},
+	AuthEntraServicePrincipal: {needs: []string{authClientID}, takes: []string{authTenantID, authCertificatePassword}, oneOf: []string{authClientSecret, authCertificatePath}},
+	AuthEntraWorkloadIdentity: {takes: []string{authTenantID, authClientID, authTokenFile}},
+}
+
+// given returns the names of the parts that are set.
+func (c Config) given() []string {
+	var names []string
+	for _, part := range []struct{ name, value string }{
+		{authUser, c.User},
+		{authPassword, c.Password},
+		{authDomain, c.Auth.Domain},
+		{authRealm, c.Auth.Realm},
+		{authKrb5Config, c.Auth.Krb5Config},
+		{authKeytab, c.Auth.Keytab},
+		{authCredentialCache, c.Auth.CredentialCache},
+		{authTenantID, c.Auth.TenantID},
+		{authClientID, c.Auth.ClientID},
+		{authResourceID, c.Auth.ResourceID},
+		{authClientSecret, c.Auth.ClientSecret},
+		{authCertificatePath, c.Auth.CertificatePath},
+		{authCertificatePassword, c.Auth.CertificatePassword},
+		{authTokenFile, c.Auth.TokenFile},
+	} {
+		if part.value != "" {
+			names = append(names, part.name)
+		}
+	}
+	return names
+}
+
+// validateAuth names the field of each mistake, and never a value that may be
+// a secret.
+func (c Config) validateAuth() error {
+	mode := cmp.Or(c.Auth.Mode, AuthSQL)
+	rule, known := authRules[mode]
+	if !known {
+		return fmt.Errorf("auth.mode %q: unknown; use %s", mode, strings.Join(modeNames(), ", "))
+	}
+	if c.ConnectionString != "" && mode != AuthSQL && !mode.entra() {
+		return fmt.Errorf("auth.mode %s: belongs into connection_string when that is set (authenticator=…), or set host instead", mode)
+	}
+	given := c.given()
+	for _, name := range rule.needs {
+		if !slices.Contains(given, name) {
+			return fmt.Errorf("%s: needed by auth.mode %s", name, mode)
+		}
+	}
+	chosen := 0
+	for _, name := range given {
+		switch {
+		case slices.Contains(rule.oneOf, name):
+			chosen++
+		case !slices.Contains(rule.needs, name) && !slices.Contains(rule.takes, name):
+			return fmt.Errorf("%s: not used by auth.mode %s; remove it, or choose another mode", name, mode)
+		}
+	}
+	if len(rule.oneOf) > 0 && chosen != 1 {
+		return fmt.Errorf("auth.mode %s: needs one of %s", mode, strings.Join(rule.oneOf, " and "))
+	}
+	return c.validateAuthMode(mode)
+}
+
+// validateAuthMode holds the rules that are of one mode only.
+func (c Config) validateAuthMode(mode AuthMode) error {
+	switch {
+	case mode == AuthSQL && c.ConnectionString == "" && strings.Contains(c.User, `\`):
+		// The driver would take it for a domain, and log in by NTLM.
+		return errors.New(`user: the logins of SQL Server have no backslash; set auth.mode: ntlm or kerberos for a domain's user`)
+	case mode == AuthNTLM && (c.Auth.Domain != "") == strings.Contains(c.User, `\`):
+		return errors.New(`auth.domain: give it, or write user as DOMAIN\name, one of them`)
+	case mode == AuthKerberos && c.User != "" && c.Password != "" && c.Auth.Keytab != "":
+		return errors.New("auth.keytab: takes the place of password; remove one of them")
+	case mode == AuthKerberos && c.User == "" && c.Password != "":
+		return errors.New("user: needed with password")
+	case mode == AuthKerberos && c.User == "" && c.Auth.Keytab != "":
+		return errors.New("user: needed with auth.keytab")
+	case mode == AuthWindows && runtime.GOOS != "windows":
+		return fmt.Errorf("auth.mode windows: works on Windows only, this is %s; use kerberos or ntlm", runtime.GOOS)
+	case mode == AuthEntraManagedIdentity && c.Auth.ClientID != "" && c.Auth.ResourceID != "":
+		return errors.New("auth.resource_id: cannot be combined with auth.client_id; keep one of them")
+	case c.Auth.CertificatePassword != "" && c.Auth.CertificatePath == "":
+		return errors.New("auth.certificate_password: needs auth.certificate_path")
+	case mode.entra() && c.ConnectionString == "" && c.Encrypt == EncryptFalse:
+		return fmt.Errorf("encrypt false: auth.mode %s would send its token in the clear", mode)
+	}
+	return nil
+}
+
+func modeNames() []string {
+	names := make([]string, len(AuthModes))
+	for i, mode := range AuthModes {
+		names[i] = string(mode)
+	}
+	return names
+}
+
+// authParameters adds the mode to a connection string's parameters, and
+// returns who logs in; nil for nobody by name.
+// Source: go-mssqldb README, "Windows Authentication", "Kerberos".
+func (c Config) authParameters(query url.Values) *url.Userinfo {
+	user := c.User
+	switch c.Auth.Mode {
+	case AuthNTLM:
+		query.Set("authenticator", "ntlm")
+		if c.Auth.Domain != "" {
+			user = c.Auth.Domain + `\` + user
+		}
+	case AuthWindows:
+		query.Set("authenticator", "winsspi")
+	case AuthKerberos:
+		query.Set("authenticator", kerberosProvider)
+		for name, value := range map[string]string{
+			"krb5-configfile": c.Auth.Krb5Config, "krb5-keytabfile": c.Auth.Keytab,
+			"krb5-credcachefile": c.Auth.CredentialCache, "krb5-realm": c.Auth.Realm,
+		} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+	default:
+	}
+	if user == "" && c.Password == "" {
+		return nil
+	}
+	return url.UserPassword(user, c.Password)
+}
+
+// refuseFedAuth names the field that takes the place of the driver's own
+// parameter, which only its package for Entra ID reads.
+func refuseFedAuth(params msdsn.Config) error {
+	if _, ok := params.Parameters["fedauth"]; ok {
+		return errors.New("connection_string: instead of fedauth, set auth.mode to one of the entra_ modes")
+	}
+	return nil
+}
+
+// AuthenticationError is a failure to get what proves who we are: a token of
+// Entra ID, a ticket of Kerberos. The server has not been asked yet.
+type AuthenticationError struct {
+	Mode AuthMode
+	Err  error
+}
+
+// Error names the mode.
+func (e *AuthenticationError) Error() string {
+	return fmt.Sprintf("authenticating by %s: %v", e.Mode, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *AuthenticationError) Unwrap() error { return e.Err }
