@@ -1,6 +1,9 @@
 package schema
 
-import "database/sql/driver"
+import (
+	"database/sql/driver"
+	"slices"
+)
 
 // Table is one version of a table, or of a capture instance of it: its
 // columns in catalogue order and its key. It does not change once made.
@@ -31,6 +34,20 @@ func (t *Table) OwnKey() []string {
 		names[i] = t.Columns[k].Name
 	}
 	return names
+}
+
+// WithNullable returns the table with columns that may be NULL beside those of
+// which the catalogue says so; the table itself if there are none.
+func (t *Table) WithNullable(columns []string) *Table {
+	if len(columns) == 0 {
+		return t
+	}
+	out := *t
+	out.Columns = slices.Clone(t.Columns)
+	for i, c := range out.Columns {
+		out.Columns[i].Nullable = c.Nullable || slices.Contains(columns, c.Name)
+	}
+	return &out
 }
 
 // ID returns the table's exact name.

@@ -21,7 +21,7 @@ type Encoder struct {
 	opts     Options
 	plan     *schema.Plan
 	topic    string
-	version  int
+	optional []string // see Optional
 	key      wrapper
 	value    wrapper
 	source   source
@@ -93,9 +93,23 @@ func (e *Encoder) Table() *schema.Table { return e.plan.Table() }
 // Topic returns the topic of the table's messages.
 func (e *Encoder) Topic() string { return e.topic }
 
-// Version counts the changes of the schema since the encoder was made: a
-// field becomes optional when CDC records a NULL in its NOT NULL column.
-func (e *Encoder) Version() int { return e.version }
+// Optional returns the columns, in the order in which it happened, whose fields
+// became optional because CDC recorded a NULL in a NOT NULL column. The slice
+// only grows.
+func (e *Encoder) Optional() []string { return e.optional }
+
+// MakeOptional makes fields optional from the start, as an encoder before this
+// one made them.
+func (e *Encoder) MakeOptional(columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	for _, column := range columns {
+		e.plan.Relax(column)
+	}
+	e.optional = append(e.optional, columns...)
+	return e.render()
+}
 
 // Omitted returns the columns that events do not carry, with reasons.
 func (e *Encoder) Omitted() []schema.Omission { return e.plan.Omitted() }
@@ -124,7 +138,7 @@ func (e *Encoder) Row(dst *Batch, c Change) error {
 		if !errors.As(err, &null) || e.opts.Failures == FailuresFail {
 			return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
 		}
-		if err := e.relax(null.Column); err != nil {
+		if err := e.MakeOptional([]string{null.Column}); err != nil {
 			return err
 		}
 	}
@@ -148,7 +162,7 @@ func (e *Encoder) Events(c Change) (int64, error) {
 		case !errors.As(err, &null) || e.opts.Failures == FailuresFail:
 			return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
 		}
-		if err := e.relax(null.Column); err != nil {
+		if err := e.MakeOptional([]string{null.Column}); err != nil {
 			return 0, err
 		}
 	}
@@ -363,13 +377,6 @@ func (e *Encoder) keep(buf []byte) {
 		buf = nil
 	}
 	e.buf = buf
-}
-
-// relax makes a column's field optional and renders the schemas again.
-func (e *Encoder) relax(column string) error {
-	e.plan.Relax(column)
-	e.version++
-	return e.render()
 }
 
 // reportValues tells the hook of the values in the row just written that null

@@ -143,7 +143,7 @@ func TestEncoder_UnexpectedNull(t *testing.T) {
 
 	require.NoError(t, e.Row(&b, change(OpCreate, nil, full)))
 	assert.Contains(t, string(b.Messages[0].Value), `{"type":"boolean","optional":false,"field":"b"}`)
-	assert.Zero(t, e.Version())
+	assert.Empty(t, e.Optional())
 
 	gone := change(OpDelete, []driver.Value{int64(1), nil, nil}, nil)
 	require.NoError(t, e.Row(&b, gone))
@@ -151,19 +151,25 @@ func TestEncoder_UnexpectedNull(t *testing.T) {
 	deletion := string(b.Messages[1].Value)
 	assert.Contains(t, deletion, `"before":{"id":1,"note":"__debezium_unavailable_value","b":null}`)
 	assert.Contains(t, deletion, `{"type":"boolean","optional":true,"field":"b"}`)
-	assert.Equal(t, 1, e.Version())
+	assert.Equal(t, []string{"b"}, e.Optional())
 	assert.Equal(t, []NullNotice{{Table: e.Table(), Column: "b", Position: gone.Position, First: true}}, notices)
 
 	require.NoError(t, e.Row(&b, gone))
 	require.Len(t, notices, 2)
 	assert.False(t, notices[1].First)
-	assert.Equal(t, 1, e.Version())
+	assert.Equal(t, []string{"b"}, e.Optional())
 
 	require.NoError(t, e.Row(&b, change(OpCreate, nil, full)))
 	assert.Contains(t, string(b.Messages[5].Value), `{"type":"boolean","optional":true,"field":"b"}`, "optional from then on")
 	row, err := common.ParseFromAny(b.Messages[5].RowSchema)
 	require.NoError(t, err)
 	assert.True(t, row.Children[2].Optional)
+
+	again, err := NewEncoder(notes(), opts)
+	require.NoError(t, err)
+	require.NoError(t, again.MakeOptional(e.Optional()))
+	require.NoError(t, again.Row(&b, change(OpCreate, nil, full)))
+	assert.Equal(t, string(b.Messages[5].Value), string(b.Messages[6].Value), "an encoder after a restart does not flip the field back")
 }
 
 func TestEncoder_NullInKey(t *testing.T) {
