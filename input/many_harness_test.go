@@ -35,7 +35,7 @@ EXEC sys.sp_cdc_enable_db
 ALTER DATABASE [%[1]s] SET ALLOW_SNAPSHOT_ISOLATION ON
 GO
 CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, name nvarchar(20) NULL)
-CREATE TABLE dbo.only_%[1]s (id int NOT NULL PRIMARY KEY)
+CREATE TABLE dbo.[only_%[1]s] (id int NOT NULL PRIMARY KEY)
 INSERT dbo.t VALUES (1, N'one'), (2, N'two')
 %[2]s%[3]s`, name, enable("dbo", "t"), enable("dbo", "only_"+name)))
 }
