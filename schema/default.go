@@ -26,6 +26,9 @@ type Default struct {
 // SqlServerDefaultValueConverter, which misreads some texts.
 func ParseDefault(t Type, text string) Default {
 	text = inParentheses(text)
+	if t.Kind.exact() {
+		return Default{Value: decimalDefault(t, text)}
+	}
 	switch t.Kind {
 	case Bit:
 		return Default{Value: bitDefault(text)}
@@ -35,8 +38,6 @@ func ParseDefault(t Type, text string) Default {
 		return Default{Value: floatDefault(text, 32)}
 	case Float:
 		return Default{Value: floatDefault(text, 64)}
-	case Decimal, Numeric, Money, SmallMoney:
-		return Default{Value: decimalDefault(t, text)}
 	case Char, VarChar, Text, NChar, NVarChar, NText:
 		if s, ok := stringLiteral(text); ok {
 			return Default{Value: s}
@@ -165,7 +166,13 @@ func decimalDefault(t Type, text string) driver.Value {
 	if -d.Exponent() > int32(t.Scale) {
 		d = d.Round(int32(t.Scale))
 	}
-	return []byte(d.String())
+	return []byte(d.StringFixed(max(0, -d.Exponent())))
+}
+
+// exact reports whether a type is that of exact numbers with decimals, for
+// which drivers and defaults have texts.
+func (k Kind) exact() bool {
+	return k == Decimal || k == Numeric || k == Money || k == SmallMoney
 }
 
 // isNumeric reports whether a text consists of the characters of SQL Server's

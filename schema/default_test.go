@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestParseDefault(t *testing.T) {
@@ -35,6 +36,7 @@ func TestParseDefault(t *testing.T) {
 		{"no number", of("float", 8, 53, 0), "(Infinity)", nil},
 		{"decimal", of("decimal", 9, 10, 2), "((100.12345))", []byte("100.12")},
 		{"decimal rounds away from zero", of("decimal", 9, 10, 2), "((-0.125))", []byte("-0.13")},
+		{"decimal keeps its zeros", of("decimal", 9, 10, 4), "((100.120))", []byte("100.120")},
 		{"decimal of an exponent", of("numeric", 9, 10, 2), "((1.5e+002))", []byte("150")},
 		{"decimal too large", of("decimal", 5, 4, 2), "((100))", nil},
 		{"money", of("money", 8, 19, 4), "(($1.5))", []byte("1.5")},
@@ -79,4 +81,18 @@ func FuzzParseDefault(f *testing.F) {
 		_, err := code.append(nil, d.Value)
 		assert.NoError(t, err, "%v of %q", of.Kind, text)
 	})
+}
+
+// As texts, exact numbers keep the digits of the constraint.
+func TestDefault_ExactNumbers(t *testing.T) {
+	money := TypeOf(CatalogueType{System: "money", MaxLength: 8, Precision: 19, Scale: 4})
+	for mode, want := range map[DecimalMode]string{
+		DecimalPrecise: `"DNkQ"`, DecimalString: `"84.20"`, DecimalDouble: "84.2",
+	} {
+		m := DefaultModes()
+		m.Decimal = mode
+		p, err := Compile(&Table{Columns: []Column{{Name: "m", Type: money, DefaultValue: ParseDefault(money, "((84.20))").Value}}}, m)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(p.RowSchema("S").Fields[0].Schema.Default), mode)
+	}
 }
