@@ -334,10 +334,8 @@ func TestPlan_AppendRowAllocations(t *testing.T) {
 	for i, typ := range types {
 		table.Columns = append(table.Columns, Column{Name: fmt.Sprint("c", i), Type: typ})
 	}
-	for _, mode := range []TimeMode{TimeAdaptive, TimeISOString, TimeConnect} {
-		t.Run(string(mode), func(t *testing.T) {
-			m := DefaultModes()
-			m.Time = mode
+	for _, m := range allModes() {
+		t.Run(fmt.Sprintf("%s,%s,%s", m.Time, m.Decimal, m.Binary), func(t *testing.T) {
 			p, err := Compile(table, m)
 			require.NoError(t, err)
 			buf := make([]byte, 0, 4096)

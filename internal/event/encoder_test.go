@@ -302,6 +302,37 @@ func TestBatch_Arena(t *testing.T) {
 	assert.Equal(t, "abc", string(small))
 }
 
+// A row written after larger and smaller ones, and after one that failed, is not
+// written over by them.
+func TestEncoder_RowsKeepTheirBytes(t *testing.T) {
+	for name, set := range map[string]func(*Options){"plain": func(*Options) {}, "schemas": withSchemas, "structured": structured} {
+		t.Run(name, func(t *testing.T) {
+			e, err := NewEncoder(customers(), options(set))
+			require.NoError(t, err)
+			var all, alone Batch
+			for i := range 300 {
+				row := john()
+				row[1] = strings.Repeat(string(rune('a'+i%26)), i*i%7000)
+				if i%10 == 3 {
+					broken := john()
+					broken[3] = 5 // not text
+					require.Error(t, e.Row(&all, change(OpCreate, nil, broken)))
+				}
+				require.NoError(t, e.Row(&all, change(OpCreate, nil, row)))
+				one, err := NewEncoder(customers(), options(set))
+				require.NoError(t, err)
+				require.NoError(t, one.Row(&alone, change(OpCreate, nil, row)))
+			}
+			require.Len(t, all.Messages, 300)
+			for i := range all.Messages {
+				require.Equal(t, string(alone.Messages[i].Key), string(all.Messages[i].Key))
+				require.Equal(t, string(alone.Messages[i].Value), string(all.Messages[i].Value))
+				require.Equal(t, alone.Messages[i].ValueStructured, all.Messages[i].ValueStructured)
+			}
+		})
+	}
+}
+
 func TestBatch_Release(t *testing.T) {
 	first := NewBatch(1)
 	first.Messages = append(first.Messages, Message{Topic: "t", Value: first.put([]byte("value"))})
