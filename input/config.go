@@ -54,10 +54,12 @@ type config struct {
 	heartbeatInterval           time.Duration // zero: none
 	maxIterationTransactions    int
 	queryMode                   string
+	captureInstances            string
 	maxBatchSize                int
 	maxQueueSize, maxQueueBytes int
 	maxReadBytes                int // of rows read and not emitted
 	stopOnFatal                 bool
+	retries                     retryPolicy
 	cache, cacheKey             string
 	checkpointLimit             int
 	replayNacks                 bool
@@ -95,10 +97,12 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
 		queryMode:                r.string(fieldDataQueryMode),
+		captureInstances:         r.captureInstances(),
 		maxBatchSize:             r.int(fieldMaxBatchSize),
 		maxQueueSize:             r.int(fieldMaxQueueSize),
 		maxQueueBytes:            r.int(fieldMaxQueueSizeInBytes),
 		stopOnFatal:              r.string(fieldOnFatal) == onFatalStop,
+		retries:                  r.retries(),
 		cache:                    r.string(fieldCheckpointCache),
 		cacheKey:                 r.optionalString(fieldCheckpointCacheKey),
 		checkpointLimit:          r.int(fieldCheckpointLimit),
@@ -163,7 +167,7 @@ func (c config) validate() error {
 		field, value string
 		options      []string
 	}{
-		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite}},
+		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite, sqlserver.IntentReadOnly}},
 		{fieldEventConvertingFailureHandlingMode, cmp.Or(string(c.failures), string(event.FailuresWarn)), []string{string(event.FailuresWarn), string(event.FailuresFail), string(event.FailuresSkip)}},
 		{fieldSourceTimestampMode, string(c.sourceTime), []string{string(stream.TimeCommit), string(stream.TimeBegin), string(stream.TimeProcessing)}},
 		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
@@ -255,34 +259,6 @@ func (r *reader) optionalBool(field string, otherwise bool) bool {
 		return otherwise
 	}
 	return r.bool(field)
-}
-
-func (r *reader) server() sqlserver.Config {
-	c := sqlserver.Config{
-		ConnectionString:  r.optionalString(fieldConnectionString),
-		Host:              r.optionalString(fieldHost),
-		User:              r.optionalString(fieldUser),
-		Password:          r.optionalString(fieldPassword),
-		Instance:          r.optionalString(fieldInstance),
-		Encrypt:           r.string(fieldEncrypt),
-		ApplicationName:   r.string(fieldApplicationName),
-		ApplicationIntent: r.string(fieldApplicationIntent),
-		DriverOptions:     read(r, fieldDriverOptions, r.parsed.FieldStringMap),
-		CancelGrace:       cancelGrace,
-	}
-	port := r.int(fieldPort)
-	if port < 1 || port > 65535 {
-		r.fail(fmt.Errorf("field %s: got %d, must be from 1 to 65535", fieldPort, port))
-	}
-	// The port of a named instance is asked of the server, unless one is
-	// given; a connection string has its own.
-	if c.Instance == "" && c.ConnectionString == "" || port != sqlserver.DefaultPort {
-		c.Port = port
-	}
-	if r.parsed.Contains(fieldTLS) {
-		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
-	}
-	return c
 }
 
 func (r *reader) databases() databaseNames {

@@ -16,7 +16,8 @@ func (r *reader) selection() schema.SelectionOptions {
 		Tables: schema.FilterOptions{
 			SchemaInclude: r.strings(fieldSchemaIncludeList), SchemaExclude: r.strings(fieldSchemaExcludeList),
 			TableInclude: r.strings(fieldTableIncludeList), TableExclude: r.strings(fieldTableExcludeList),
-			Builtin: !r.bool(fieldTableIgnoreBuiltin),
+			InstanceInclude: r.strings(fieldInstanceIncludeList),
+			Builtin:         !r.bool(fieldTableIgnoreBuiltin),
 		},
 		ColumnInclude: r.strings(fieldColumnIncludeList), ColumnExclude: r.strings(fieldColumnExcludeList),
 		Keys:     r.string(fieldMessageKeyColumns),

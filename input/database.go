@@ -11,6 +11,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -24,8 +25,9 @@ type database interface {
 	// read. It says which before it takes its start; known are those said
 	// before.
 	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error
-	// Stream returns what reads its changes after a state.
-	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller
+	// Stream returns what reads its changes after a state. Saved is the position
+	// from which a restart would go on.
+	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller
 	// Usable reports whether the connection still works.
 	Usable() bool
 	// Close closes the connection, under a running statement too.
@@ -123,11 +125,6 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
 	if len(d.tables) == 0 {
 		return d.noTables()
-	}
-	for _, t := range d.tables {
-		if err := t.HiddenChangeTable(); err != nil && d.cfg.queryMode == queryDirect {
-			return err
-		}
 	}
 	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
@@ -254,7 +251,7 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	for _, c := range choices {
 		next.Instances = append(next.Instances, c.Identity)
 		if d.cfg.snapshotMode == snapshotInitial {
-			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.Instance.Shape})
+			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.First().Shape})
 		}
 	}
 	// From here on a cleanup, and an instance that takes another's place, are
@@ -274,7 +271,7 @@ func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice
 	}
 	var tables []*schema.Table
 	for _, c := range choices {
-		tables = append(tables, c.Instance.Shape)
+		tables = append(tables, c.First().Shape)
 	}
 	if !d.cfg.capturedOnly {
 		all, err := d.conn.Catalogue(ctx, nil)
@@ -293,44 +290,8 @@ func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice
 	return tables, nil
 }
 
-// chooseInstances decides which capture instance of each table the stream will
-// read after the snapshot. That of a table whose rows are still to be read may
-// be a new one: changes before it are in the rows.
-func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
-	if progress != nil {
-		return d.chooseFrom(progress, known)
-	}
-	newest, err := d.conn.MaxLSN(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return stream.ChooseAll(d.tables, nil, newest.Next())
-}
-
-func (d *serverDatabase) chooseFrom(progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
-	need := progress.Position().Commit.Next()
-	var bound []stream.InstanceIdentity
-	for _, id := range known {
-		if d.cfg.snapshotMode != snapshotInitial || progress.Begun(id.Schema, id.Table) {
-			bound = append(bound, id)
-		}
-	}
-	choices, err := stream.ChooseAll(d.tables, bound, need)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range choices {
-		source := c.Table.Source
-		unknown := !slices.ContainsFunc(bound, func(id stream.InstanceIdentity) bool { return id.ObjectID == c.Instance.ObjectID })
-		if low := c.Instance.StartLSN; unknown && low.After(need) && progress.Begun(source.Schema, source.Name) {
-			return nil, &stream.GapError{Table: source.ID().String(), Instance: c.Instance.Name, Need: need, Low: low}
-		}
-	}
-	return choices, nil
-}
-
 // Stream implements [database].
-func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc) poller {
+func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller {
 	return stream.New(d.conn, sink, stream.Options{
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
@@ -340,7 +301,11 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Transactions:             d.transactions,
 		SchemaChanges:            d.schemaChanges,
 		Database:                 d.name,
+		Observe:                  d.cfg.captureInstances == instancesObserve,
 		OnInstances:              onInstances,
+		Saved:                    saved,
+		OnCompleted:              d.notices.completed,
+		Remark:                   d.notices.warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,
 		MaxBatchSize:             d.cfg.maxBatchSize,

@@ -214,7 +214,7 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 	return sink.Emit(ctx, &event.Batch{}, &p)
 }
 
-func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc) poller {
+func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() lsn.Position) poller {
 	return &fakePoller{f: d.f, sink: sink, at: start.Position}
 }
 

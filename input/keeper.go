@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -20,6 +21,7 @@ type keeper struct {
 
 	mu           sync.Mutex
 	acknowledged mark // everything up to it is; at first what was loaded
+	saved        mark // everything up to it is, and a restart goes on from it
 
 	// known is what is known of the tables: the reading's while one runs.
 	known stream.Known
@@ -44,9 +46,9 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		// Its start and its ordinals are used up; its tables are read again.
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
 	}
-	k.acknowledged = loaded
+	k.acknowledged, k.saved = loaded, loaded
 	k.committer = checkpoint.NewCommitter(checkpoint.CommitterOptions[mark]{
-		Save:   k.positions.save,
+		Save:   k.save,
 		Before: mark.before,
 		OnError: func(err error, failures int) {
 			s.in.metrics.checkpointFailures.Incr(1, database)
@@ -84,6 +86,24 @@ func loadWithin(ctx context.Context, p *positions) (mark, stream.Known, error) {
 	case <-ctx.Done():
 		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", context.Cause(ctx))
 	}
+}
+
+// save saves a mark.
+func (k *keeper) save(ctx context.Context, m mark) error {
+	if err := k.positions.save(ctx, m); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.saved = m
+	return nil
+}
+
+// savedPosition returns the position from which a restart would go on.
+func (k *keeper) savedPosition() lsn.Position {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.saved.position()
 }
 
 // committed returns the mark up to which everything is acknowledged.

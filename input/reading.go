@@ -61,7 +61,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 			return err
 		}
 	}
-	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances)
+	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPosition)
 	for {
 		more, err := poller.PollOnce(ctx)
 		switch {

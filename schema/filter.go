@@ -13,6 +13,8 @@ type FilterOptions struct {
 	SchemaInclude, SchemaExclude []string
 	// TableInclude and TableExclude are matched against schema.table.
 	TableInclude, TableExclude []string
+	// InstanceInclude is matched against the name of a capture instance.
+	InstanceInclude []string
 	// Builtin lets tables of SQL Server's own pass: those of the schemas cdc
 	// and sys, and systranschemas.
 	Builtin bool
@@ -22,8 +24,8 @@ type FilterOptions struct {
 // pass. Patterns match the whole name and ignore case; the names that they
 // select stay exact.
 type Filter struct {
-	schemas, tables nameFilter
-	builtin         bool
+	schemas, tables, instances nameFilter
+	builtin                    bool
 }
 
 // nameFilter is an include list or an exclude list.
@@ -39,8 +41,15 @@ func NewFilter(opts FilterOptions) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{schemas: schemas, tables: tables, builtin: opts.Builtin}, nil
+	instances, err := newNameFilter("capture_instance", opts.InstanceInclude, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{schemas: schemas, tables: tables, instances: instances, builtin: opts.Builtin}, nil
 }
+
+// MatchInstance reports whether a capture instance may be read.
+func (f *Filter) MatchInstance(name string) bool { return f.instances.match(name) }
 
 // newNameFilter compiles the lists <kind>_include_list and <kind>_exclude_list.
 func newNameFilter(kind string, include, exclude []string) (nameFilter, error) {

@@ -50,6 +50,8 @@ ORDER BY i.object_id, i.index_id, ic.key_ordinal`
 // capture instances. See [schema.Selection].
 type Selection interface {
 	Match(schema, table string) bool
+	// MatchInstance decides which of their capture instances are.
+	MatchInstance(name string) bool
 	Shape(t *schema.Table) (shaped *schema.Table, notes []string)
 }
 
@@ -99,7 +101,7 @@ func (c *Conn) catalogue(ctx context.Context, selection Selection) ([]*Table, er
 	if !database.CDCEnabled {
 		return tables, nil
 	}
-	if err := c.instances(ctx, tables, columns, indexes); err != nil {
+	if err := c.instances(ctx, tables, selection, columns, indexes); err != nil {
 		return nil, err
 	}
 	for _, t := range tables {

@@ -34,8 +34,9 @@ type capturedColumn struct {
 	computed    bool
 }
 
-// instances reads the capture instances of tables and hangs them on.
-func (c *Conn) instances(ctx context.Context, tables []*Table, sources map[int32][]schema.Column, indexes map[int32][]index) error {
+// instances reads the capture instances of tables that are selected and hangs
+// them on.
+func (c *Conn) instances(ctx context.Context, tables []*Table, selection Selection, sources map[int32][]schema.Column, indexes map[int32][]index) error {
 	byID := make(map[int32]*Table, len(tables))
 	for _, t := range tables {
 		byID[t.ObjectID] = t
@@ -51,7 +52,7 @@ func (c *Conn) instances(ctx context.Context, tables []*Table, sources map[int32
 		switch {
 		case s.err != nil:
 			return s.err
-		case t == nil:
+		case t == nil, selection != nil && !selection.MatchInstance(ci.Name):
 			return nil
 		}
 		found = append(found, ci)

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,44 +11,91 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
+// chosen is a choice in short.
+type chosen struct {
+	before, read int32 // object ids; zero: none
+	from         int   // FirstStart
+	replaced     int32
+	unread       int32
+	replay       bool
+}
+
 func TestChoose(t *testing.T) {
 	f := newFakeServer()
 	table := f.table("a")
 	at := func(objectID int32, start int) *sqlserver.CaptureInstance {
 		return f.instance(table, objectID, lsnOf(start))
 	}
+	list := func(instances ...*sqlserver.CaptureInstance) []*sqlserver.CaptureInstance { return instances }
 	unset := at(3, 0)
 	unset.StartLSN = lsn.LSN{}
+	known := func(objectID int32, from int, replaced *InstanceIdentity) *InstanceIdentity {
+		id := identify(table, at(objectID, from))
+		id.Replaced = replaced
+		return &id
+	}
+	one := known(1, 10, nil)
 	for _, test := range []struct {
 		name      string
 		instances []*sqlserver.CaptureInstance
-		known     int32 // zero: none
+		known     *InstanceIdentity
 		need      int
-		want      int32 // zero: none
+		inside    bool
+		observe   bool
+		refused   bool
+		want      chosen
 		reason    string
 	}{
-		{"never captured", nil, 0, 20, 0, ""},
-		{"first sight", []*sqlserver.CaptureInstance{at(1, 10)}, 0, 20, 1, ""},
-		{"first sight of one that begins later", []*sqlserver.CaptureInstance{at(1, 30)}, 0, 20, 1, ""},
-		{"first sight of two: the newest that covers", []*sqlserver.CaptureInstance{at(1, 10), at(2, 15)}, 0, 20, 2, ""},
-		{"first sight of two: the newest does not cover", []*sqlserver.CaptureInstance{at(1, 10), at(2, 30)}, 0, 20, 1, ""},
-		{"first sight of two: none covers", []*sqlserver.CaptureInstance{at(1, 30), at(2, 40)}, 0, 20, 1, ""},
-		{"a start LSN not yet set covers nothing", []*sqlserver.CaptureInstance{at(1, 10), unset}, 0, 20, 1, ""},
-		{"known stays", []*sqlserver.CaptureInstance{at(1, 10), at(2, 15)}, 1, 20, 1, ""},
-		{"known stays though cleaned", []*sqlserver.CaptureInstance{at(1, 90)}, 1, 20, 1, ""},
-		{"replaced without loss", []*sqlserver.CaptureInstance{at(2, 20)}, 1, 20, 2, ""},
-		{"replaced with loss", []*sqlserver.CaptureInstance{at(2, 21)}, 1, 20, 0, ReasonInstanceReplaced},
-		{"replaced by one without start", []*sqlserver.CaptureInstance{unset}, 1, 20, 0, ReasonInstanceReplaced},
-		{"gone", nil, 1, 20, 0, ReasonInstanceGone},
+		{name: "never captured", need: 20},
+		{name: "first sight", instances: list(at(1, 10)), need: 20, want: chosen{read: 1, from: 10}},
+		{name: "first sight of one that begins later", instances: list(at(1, 30)), need: 20, want: chosen{read: 1, from: 30}},
+		{name: "first sight of two: the newest that covers", instances: list(at(1, 10), at(2, 15)), need: 20, want: chosen{read: 2, from: 15}},
+		{name: "first sight of two: the newest is refused", instances: list(at(1, 10), at(2, 15)), need: 20, refused: true, want: chosen{read: 1, from: 10, unread: 2}},
+		{name: "first sight of two: the newest does not cover", instances: list(at(1, 10), at(2, 30)), need: 20, want: chosen{before: 1, read: 2, from: 30, replaced: 1}},
+		{name: "first sight of two: the same, observing", instances: list(at(1, 10), at(2, 30)), need: 20, observe: true, want: chosen{read: 1, from: 10, unread: 2}},
+		{name: "first sight of two: none covers", instances: list(at(1, 30), at(2, 40)), need: 20, want: chosen{before: 1, read: 2, from: 40, replaced: 1}},
+		{name: "a start LSN not yet set covers nothing", instances: list(at(1, 10), unset), need: 20, want: chosen{read: 1, from: 10}},
+
+		{name: "read on", instances: list(at(1, 10)), known: one, need: 20, want: chosen{read: 1, from: 10}},
+		{name: "read on though cleaned", instances: list(at(1, 90)), known: one, need: 20, want: chosen{read: 1, from: 10}},
+		{name: "gone over to at the beginning of the newer", instances: list(at(1, 10), at(2, 30)), known: one, need: 20, want: chosen{before: 1, read: 2, from: 30, replaced: 1}},
+		{name: "gone over to at once", instances: list(at(1, 10), at(2, 20)), known: one, need: 20, want: chosen{read: 2, from: 20, replaced: 1}},
+		{name: "gone over to late", instances: list(at(1, 10), at(2, 15)), known: one, need: 20, want: chosen{read: 2, from: 20, replaced: 1}},
+		{name: "gone over to after the transaction", instances: list(at(1, 10), at(2, 15)), known: one, need: 20, inside: true, want: chosen{before: 1, read: 2, from: 21, replaced: 1}},
+		{name: "observed", instances: list(at(1, 10), at(2, 15)), known: one, need: 20, observe: true, want: chosen{read: 1, from: 10, unread: 2}},
+		{name: "refused", instances: list(at(1, 10), at(2, 15)), known: one, need: 20, refused: true, want: chosen{read: 1, from: 10, unread: 2}},
+		{name: "the older was cleaned, the newer holds all", instances: list(at(1, 25), at(2, 15)), known: one, need: 20, want: chosen{read: 2, from: 20, replaced: 1}},
+
+		{name: "decided, not begun", instances: list(at(1, 10), at(2, 30)), known: known(2, 30, one), need: 20, want: chosen{before: 1, read: 2, from: 30, replaced: 1}},
+		{name: "decided late, not begun", instances: list(at(1, 10), at(2, 30)), known: known(2, 35, one), need: 32, want: chosen{before: 1, read: 2, from: 35, replaced: 1}},
+		{name: "decided, and cleaned since", instances: list(at(1, 10), at(2, 40)), known: known(2, 30, one), need: 20, want: chosen{before: 1, read: 2, from: 40, replaced: 1}},
+		{name: "decided, and dropped since", instances: list(at(1, 10)), known: known(2, 30, one), need: 20, want: chosen{read: 1, from: 10}},
+		{name: "decided, then observing", instances: list(at(1, 10), at(2, 30)), known: known(2, 30, one), need: 20, observe: true, want: chosen{read: 1, from: 10, unread: 2}},
+		{name: "decided, the older dropped", instances: list(at(2, 30)), known: known(2, 30, one), need: 20, reason: ReasonInstanceReplaced},
+		{name: "decided late, the older dropped, the newer holds all", instances: list(at(2, 30)), known: known(2, 35, one), need: 32, want: chosen{read: 2, from: 32, replaced: 1}},
+		{name: "begun", instances: list(at(1, 10), at(2, 30)), known: known(2, 30, one), need: 40, want: chosen{read: 2, from: 30, replaced: 1}},
+		{name: "begun, the older dropped", instances: list(at(2, 30)), known: known(2, 30, one), need: 40, want: chosen{read: 2, from: 30, replaced: 1}},
+		{name: "begun inside its first transaction", instances: list(at(2, 30)), known: known(2, 30, one), need: 30, inside: true, want: chosen{read: 2, from: 30, replaced: 1, replay: true}},
+		{name: "begun, then dropped beside the older", instances: list(at(1, 10)), known: known(2, 30, one), need: 40, want: chosen{read: 1, from: 40, replaced: 2}},
+		{name: "begun and cleaned, beside the older", instances: list(at(1, 10), at(2, 50)), known: known(2, 30, one), need: 40, want: chosen{before: 1, read: 2, from: 50, replaced: 1}},
+		{name: "back before two", instances: list(at(3, 50)), known: known(3, 50, known(2, 30, one)), need: 20, reason: ReasonInstanceReplaced},
+		{name: "between two", instances: list(at(2, 30), at(3, 50)), known: known(3, 50, known(2, 30, one)), need: 40, want: chosen{before: 2, read: 3, from: 50, replaced: 2}},
+
+		{name: "replaced without loss", instances: list(at(2, 20)), known: one, need: 20, want: chosen{read: 2, from: 20, replaced: 1}},
+		{name: "replaced without loss, inside a transaction", instances: list(at(2, 20)), known: one, need: 20, inside: true, want: chosen{read: 2, from: 20, replaced: 1, replay: true}},
+		{name: "replaced with loss", instances: list(at(2, 21)), known: one, need: 20, reason: ReasonInstanceReplaced},
+		{name: "replaced by one without start", instances: list(unset), known: one, need: 20, reason: ReasonInstanceReplaced},
+		{name: "replaced by two", instances: list(at(2, 15), at(3, 30)), known: one, need: 20, want: chosen{before: 2, read: 3, from: 30, replaced: 2}},
+		{name: "gone", known: one, need: 20, reason: ReasonInstanceGone},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			table.Instances = test.instances
-			var known *InstanceIdentity
-			if test.known != 0 {
-				id := identify(table, at(test.known, 10), nil)
-				known = &id
-			}
-			got, err := Choose(table, known, lsnOf(test.need))
+			got, err := Choose(table, test.known, Terms{
+				Need: lsnOf(test.need), Inside: test.inside, Follow: !test.observe,
+				Refuse: func(*sqlserver.Table, *sqlserver.CaptureInstance, *sqlserver.CaptureInstance) (string, error) {
+					return map[bool]string{true: "a test"}[test.refused], nil
+				},
+			})
 			if test.reason != "" {
 				var problem sqlserver.Problem
 				require.ErrorAs(t, err, &problem)
@@ -55,12 +103,43 @@ func TestChoose(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			if test.want == 0 {
-				assert.Nil(t, got)
-				return
-			}
-			require.NotNil(t, got)
-			assert.Equal(t, test.want, got.ObjectID)
+			assert.Equal(t, test.want, inShort(got))
+		})
+	}
+}
+
+func inShort(c *Choice) (s chosen) {
+	if c == nil {
+		return s
+	}
+	s = chosen{read: c.Instance.ObjectID, from: int(binary.BigEndian.Uint64(c.Identity.FirstStart[2:])), replay: c.replay}
+	if c.Before != nil {
+		s.before = c.Before.ObjectID
+	}
+	if c.Identity.Replaced != nil {
+		s.replaced = c.Identity.Replaced.ObjectID
+	}
+	if c.Unread != nil {
+		s.unread = c.Unread.ObjectID
+	}
+	return s
+}
+
+// A refusal that cannot be decided ends the choice.
+func TestChoose_RefusalFails(t *testing.T) {
+	f := newFakeServer()
+	table := f.table("a")
+	table.Instances = append(table.Instances, f.instance(table, 2, lsnOf(15)))
+	id := identify(table, table.Instances[0])
+	for name, known := range map[string]*InstanceIdentity{"first sight": nil, "known": &id} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Choose(table, known, Terms{
+				Need: lsnOf(20), Follow: true,
+				Refuse: func(*sqlserver.Table, *sqlserver.CaptureInstance, *sqlserver.CaptureInstance) (string, error) {
+					return "", assert.AnError
+				},
+			})
+			assert.ErrorIs(t, err, assert.AnError)
 		})
 	}
 }

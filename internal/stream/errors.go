@@ -38,6 +38,10 @@ type GapError struct {
 	// Need is the first commit LSN that has not been delivered, Low the first
 	// that the instance still holds.
 	Need, Low lsn.LSN
+
+	// another reports that the table has a second instance, which may hold
+	// what is missing.
+	another bool
 }
 
 // Error says what is missing and what to do.

@@ -24,11 +24,22 @@ type instances struct {
 	noCommand     bool // a change row without command id was met
 	// noChangeTables: the login may not read the change tables.
 	noChangeTables bool
+	// listed are the change tables' object ids that the catalogue had.
+	listed map[int32]bool
+	// refusedAt is when a newer instance was refused; zero if none is.
+	refusedAt time.Time
+	// rechosen is set when the instances were chosen again because of a gap,
+	// until a pass succeeds.
+	rechosen bool
 }
 
 // tracked is one capture instance being read.
 type tracked struct {
-	id      InstanceIdentity
+	id InstanceIdentity
+	// until is the first commit LSN that is read from a newer instance; zero if
+	// there is none.
+	until   lsn.LSN
+	table   *sqlserver.Table
 	shape   *schema.Table
 	reader  *sqlserver.ChangeReader
 	encoder *event.Encoder
@@ -40,9 +51,20 @@ type tracked struct {
 // name returns the table's name, for people.
 func (t *tracked) name() string { return t.shape.ID().String() }
 
-// refresh reads the catalogue if the set of instances has changed since.
+// gap is the error of changes that were needed from a commit LSN on.
+func (t *tracked) gap(need, low lsn.LSN) error {
+	return &GapError{Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1}
+}
+
+// refusedFor is how long a refused instance is not looked at again, unless the
+// set of instances changes: a right that is granted changes nothing else.
+const refusedFor = 5 * time.Minute
+
+// refresh reads the catalogue if the set of instances has changed since, or
+// what is read of them.
 func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
-	if r.loaded && poll.Instances == r.fingerprint {
+	again := !r.refusedAt.IsZero() && time.Since(r.refusedAt) >= refusedFor
+	if r.loaded && poll.Instances == r.fingerprint && !again {
 		return nil
 	}
 	tables, err := r.src.Catalogue(ctx, r.opts.Selection)
@@ -62,33 +84,54 @@ func (r *Reader) orderOf(next []Choice) (byCommand bool) {
 	if r.noCommand || r.opts.Function {
 		return false
 	}
-	without := slices.IndexFunc(next, func(c Choice) bool { return !c.Instance.HasCommand })
-	if without < 0 {
+	var without *Choice
+	with := false
+	for i, c := range next {
+		for _, ci := range []*sqlserver.CaptureInstance{c.First(), c.Instance} {
+			with = with || ci.HasCommand
+			if !ci.HasCommand && without == nil {
+				without = &next[i]
+			}
+		}
+	}
+	if without == nil {
 		return true
 	}
-	if with := slices.ContainsFunc(next, func(c Choice) bool { return c.Instance.HasCommand }); with && (r.byCommand || !r.loaded) {
+	if with && (r.byCommand || !r.loaded) {
 		r.opts.Logger.Warn("ordering by change LSN, because a change table has no __$command_id; "+
 			"large transactions are slow to read from those that have it: make the instance anew with sys.sp_cdc_enable_table",
-			"table", next[without].name(), "instance", next[without].Instance.Name)
+			"table", without.name(), "instance", without.First().Name)
 	}
 	return false
 }
 
-// choose decides which instance of each table is read.
+// choose decides which instances of each table are read.
 func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
-	for _, t := range tables {
-		if err := t.HiddenChangeTable(); err != nil && !r.opts.Function {
-			return nil, err
-		}
-	}
-	need := firstCommit(r.position)
-	next, err := ChooseAll(tables, r.known, need)
+	terms := TermsAt(r.position, !r.opts.Observe)
+	terms.Refuse = Refusals(ctx, r.src, r.opts.Function)
+	next, err := ChooseAll(tables, r.known, terms)
 	if err != nil {
 		return nil, err
 	}
+	r.refusedAt = time.Time{}
 	for _, c := range next {
-		if err := r.checkFirst(ctx, c, need); err != nil {
+		if err := c.CheckVisible(r.opts.Function); err != nil {
 			return nil, err
+		}
+		if err := r.checkFirst(ctx, c, terms.Need); err != nil {
+			return nil, err
+		}
+		if c.Unread != nil {
+			r.opts.Remark(c.Remark())
+		}
+		if c.Unread != nil && !r.opts.Observe {
+			r.refusedAt = time.Now()
+		}
+	}
+	r.listed = map[int32]bool{}
+	for _, t := range tables {
+		for _, ci := range t.Instances {
+			r.listed[ci.ObjectID] = true
 		}
 	}
 	return next, r.checkDropped(ctx, tables)
@@ -102,25 +145,26 @@ const cleanedAfter = time.Minute
 // not known. If it begins behind the position and has been cleaned, changes are
 // lost. When nothing at all was read, nothing is missing.
 func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
-	known := identityOf(c.Table, r.known)
+	known := IdentityOf(c.Table, r.known)
 	if r.position.IsZero() || known != nil && !known.FirstStart.IsZero() {
 		return nil
 	}
-	later := c.Instance.StartLSN.After(need)
-	if later {
-		at, found, err := r.src.CommitTime(ctx, c.Instance.StartLSN)
+	first := c.First()
+	behind := first.StartLSN.After(need)
+	if behind {
+		at, found, err := r.src.CommitTime(ctx, first.StartLSN)
 		if err != nil {
 			return err
 		}
-		if found && at.Sub(c.Instance.CreateDate) > cleanedAfter {
-			return &GapError{Table: c.name(), Instance: c.Instance.Name, Need: need, Low: c.Instance.StartLSN}
+		if found && at.Sub(first.CreateDate) > cleanedAfter {
+			return &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN}
 		}
 	}
 	// Without any identity it cannot be told which tables were read before.
-	if known == nil && (later || len(r.known) > 0) {
+	if known == nil && (behind || len(r.known) > 0) {
 		r.opts.Logger.Warn("reading a table that was not read before: its changes are emitted from here on, "+
 			"the rows it held before are not; to have them, start afresh with a new snapshot",
-			"table", c.name(), "instance", c.Instance.Name, "from", lowerBound(c.Instance.StartLSN, need).String())
+			"table", c.name(), "instance", first.Name, "from", lowerBound(first.StartLSN, need).String())
 	}
 	return nil
 }
@@ -158,25 +202,34 @@ func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) er
 
 // adopt makes a choice the present one: after this nothing can fail.
 func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, fingerprint sqlserver.Fingerprint) error {
-	list := make([]*tracked, 0, len(next))
-	known := make([]InstanceIdentity, 0, len(next))
-	captures := make([]*sqlserver.CaptureInstance, 0, len(next))
+	var (
+		list     []*tracked
+		known    []InstanceIdentity
+		captures []*sqlserver.CaptureInstance
+	)
+	position := startingAt(r.position, r.byCommand, byCommand)
 	for _, c := range next {
-		t, err := r.track(c, byCommand)
+		both, err := r.track(c, byCommand)
 		if err != nil {
 			return err
 		}
-		list = append(list, t)
+		for _, t := range both {
+			list = append(list, t)
+			captures = append(captures, t.reader.Instance())
+		}
 		known = append(known, c.Identity)
-		captures = append(captures, t.reader.Instance())
+		if c.replay && byCommand && insideTransaction(position) {
+			position = replaying(position)
+		}
 	}
-	position := startingAt(r.position, r.byCommand, byCommand)
 	structures, pending := r.compareStructures(next, position)
-	if byCommand != r.byCommand || !slices.EqualFunc(known, r.known, sameIdentity) || !slices.Equal(structures, r.structures) {
-		if err := r.store(ctx, byCommand, Known{known, structures}); err != nil {
+	told := Known{Instances: known, Structures: structures}
+	if byCommand != r.byCommand || !told.same(Known{Instances: r.known, Structures: r.structures}) {
+		if err := r.store(ctx, byCommand, told); err != nil {
 			return err
 		}
 	}
+	r.sayHandover(next, position)
 	r.position, r.structures, r.pending = position, structures, pending
 	r.tracked, r.known, r.byCommand = list, known, byCommand
 	r.changedReader = sqlserver.NewChangedReader(captures)
@@ -195,17 +248,31 @@ func (r *Reader) store(ctx context.Context, byCommand bool, known Known) error {
 	return nil
 }
 
-// track prepares reading an instance. One that is read already keeps its
+// track prepares reading the instances of a choice.
+func (r *Reader) track(c Choice, byCommand bool) ([]*tracked, error) {
+	now, err := r.trackOne(c.Table, c.Instance, c.Identity, byCommand)
+	if err != nil || c.Before == nil {
+		return []*tracked{now}, err
+	}
+	before, err := r.trackOne(c.Table, c.Before, *c.Identity.Replaced, byCommand)
+	if err != nil {
+		return nil, err
+	}
+	before.until = c.Identity.FirstStart
+	return []*tracked{before, now}, nil
+}
+
+// trackOne prepares reading an instance. One that is read already keeps its
 // encoder unless the capture job has altered a column of its change table,
 // which keeps its object id.
-func (r *Reader) track(c Choice, byCommand bool) (*tracked, error) {
-	t := &tracked{id: c.Identity, shape: c.Instance.Shape}
+func (r *Reader) trackOne(table *sqlserver.Table, ci *sqlserver.CaptureInstance, id InstanceIdentity, byCommand bool) (*tracked, error) {
+	t := &tracked{id: id, table: table, shape: ci.Shape}
 	if r.opts.Function {
-		t.reader = sqlserver.NewFunctionReader(c.Instance, r.opts.Skipped)
+		t.reader = sqlserver.NewFunctionReader(ci, r.opts.Skipped)
 	} else {
-		t.reader = sqlserver.NewChangeReader(c.Instance, byCommand, r.opts.Skipped)
+		t.reader = sqlserver.NewChangeReader(ci, byCommand, r.opts.Skipped)
 	}
-	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(c.Instance) })
+	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(ci) })
 	if at >= 0 && sameShape(r.tracked[at].shape, t.shape) {
 		t.encoder = r.tracked[at].encoder
 		return t, nil
@@ -220,10 +287,4 @@ func (r *Reader) track(c Choice, byCommand bool) (*tracked, error) {
 // sameShape reports whether rows of two table versions look the same.
 func sameShape(a, b *schema.Table) bool {
 	return a.ID() == b.ID() && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
-}
-
-func sameIdentity(a, b InstanceIdentity) bool {
-	sameDate := a.CreateDate.Equal(b.CreateDate)
-	a.CreateDate, b.CreateDate = time.Time{}, time.Time{}
-	return sameDate && a == b
 }

@@ -53,15 +53,23 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 	fetch := startFetcher(ctx, p.src, len(changed), p.opts.FetchSize)
 	defer fetch.stop()
 
-	sources := make([]*source, len(changed))
-	for i, t := range changed {
-		sources[i] = &source{
-			tracked: t, fetch: fetch, low: lowerBound(t.id.FirstStart, p.from), to: p.to,
+	sources := make([]*source, 0, len(changed))
+	for _, t := range changed {
+		low, to := lowerBound(t.id.FirstStart, p.from), p.to
+		if !t.until.IsZero() && !t.until.After(to) {
+			to = t.until.Prev()
+		}
+		if low.After(to) {
+			continue // another instance of the table holds all of the range
+		}
+		s := &source{
+			tracked: t, fetch: fetch, low: low, to: to,
 			// Two pages of each source are held: one read, one ahead.
 			share: max(1, p.opts.MaxBytes/(2*len(changed))), limit: min(p.opts.FetchSize, firstPage),
 			reply: make(chan fetched, 1),
 		}
-		sources[i].request(nil)
+		s.request(nil)
+		sources = append(sources, s)
 	}
 	var q queue
 	rows := 0 // of the first pages
@@ -91,7 +99,8 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 			q.pop()
 		}
 	}
-	if err := p.tell(p.batch); err != nil {
+	// What is behind a whole transaction comes after its end.
+	if err := p.tell(p.batch, lsn.EndOf(p.last.Commit)); err != nil {
 		return err
 	}
 	return p.transactions.end(p.batch)
@@ -111,13 +120,10 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 	if err != nil {
 		return err
 	}
-	if len(p.pending) > 0 && p.resume.Before(c.at) {
-		// Not between the messages of a row.
-		if err := p.tell(p.batch); err != nil {
-			return err
-		}
-	}
 	if err := p.transactions.reach(p.batch, row.Commit, at); err != nil {
+		return err
+	}
+	if err := p.tell(p.batch, c.at); err != nil {
 		return err
 	}
 	e := event.Change{

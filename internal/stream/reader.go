@@ -78,10 +78,21 @@ type Options struct {
 	// not told of. Database is the exact name of theirs.
 	SchemaChanges *event.SchemaChanges
 	Database      string
+	// Observe reads an instance on while it exists, and does not go over to a
+	// newer one at its beginning.
+	Observe bool
 	// OnInstances is told of the capture instances that will be read before
 	// the first event of a new one; if it returns an error, nothing is. It
 	// should store them with the position. Nil if nobody asks.
 	OnInstances func(ctx context.Context, byCommand bool, known Known) error
+	// Saved returns the position from which a restart would go on; nil: that
+	// is not known. Once it has passed an instance that was replaced,
+	// OnCompleted is told; nil if nobody asks.
+	Saved       func() lsn.Position
+	OnCompleted func(Completed)
+	// Remark takes what a person should know of a table; the same may come
+	// again, to be said once. Nil: it is logged.
+	Remark func(table, text string)
 
 	FetchSize                int // rows a page; zero: DefaultFetchSize
 	MaxIterationTransactions int // transactions a pass; zero: MaxTransactions
@@ -107,6 +118,9 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Remark == nil {
+		o.Remark = func(table, text string) { o.Logger.Warn(text, "table", table) }
+	}
 	return o
 }
 
@@ -124,7 +138,7 @@ type Reader struct {
 	// behind is since when the server's newest LSN lies before the position;
 	// zero while it does not.
 	behind time.Time
-	// pending are changes of structure to be told before the next row.
+	// pending are changes of structure to be told, in the order of positions.
 	pending  []structureChange
 	previous previous
 
@@ -153,7 +167,10 @@ func (r *Reader) State() State {
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	more, err = r.pollOnce(ctx)
+	var gap *GapError
 	switch {
+	case err == nil:
+		r.rechosen = false
 	case errors.Is(err, sqlserver.ErrNoCommandID) && !r.noCommand:
 		// The order of the whole database falls back, and the transaction at
 		// the position is replayed in it.
@@ -163,6 +180,10 @@ func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	case errors.Is(err, errAltered):
 		r.opts.Logger.Info("reading the catalogue again", "reason", err.Error())
 		r.loaded = false
+		return true, nil
+	case errors.As(err, &gap) && gap.another && !r.rechosen:
+		r.opts.Logger.Info("choosing between the capture instances again", "reason", err.Error())
+		r.rechosen, r.loaded = true, false
 		return true, nil
 	}
 	return more, err
@@ -184,8 +205,12 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	if err := r.refresh(ctx, poll); err != nil {
 		return false, err
 	}
-	// A change of order may have moved the position back, but never before its
-	// own transaction, which the poll covers unless it stood for the whole.
+	if err := r.complete(ctx); err != nil {
+		return false, err
+	}
+	// A change of order, or of instances, may have moved the position back, but
+	// never before its own transaction, which the poll covers unless it stood
+	// for the whole.
 	from := firstCommit(r.position)
 	if len(poll.Commits) == 0 || !r.asksForChanges() {
 		if err := r.checkRetention(ctx, poll.HighestStart, from); err != nil {
@@ -203,7 +228,7 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	if err := r.tellAlone(ctx); err != nil {
+	if err := r.tellAlone(ctx, upTo); err != nil {
 		return false, err
 	}
 	if to := lsn.EndOf(upTo); r.position.Before(to) {
@@ -212,6 +237,7 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		}
 		r.position = to
 	}
+	r.endHandovers()
 	return cut, nil
 }
 
@@ -280,7 +306,7 @@ func (r *Reader) checkRetention(ctx context.Context, highestStart, need lsn.LSN)
 			return fmt.Errorf("checking retention of instance %q: %w", t.id.Name, sqlserver.ErrInstanceGone)
 		}
 		if from := lowerBound(t.id.FirstStart, need); low.After(from) && !t.id.FirstStart.IsZero() {
-			return &GapError{Table: t.name(), Instance: t.id.Name, Need: from, Low: low}
+			return t.gap(from, low)
 		}
 	}
 	return nil

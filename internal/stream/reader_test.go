@@ -258,7 +258,7 @@ func TestReader_Problems(t *testing.T) {
 		a := f.table("a")
 		return State{
 			Position: lsn.EndOf(lsnOf(20)), ByCommand: true,
-			Instances: []InstanceIdentity{identify(a, a.Instances[0], nil)},
+			Instances: []InstanceIdentity{identify(a, a.Instances[0])},
 		}
 	}
 	for name, test := range map[string]struct {
@@ -432,7 +432,7 @@ func TestState_JSON(t *testing.T) {
 	a := f.table("a")
 	state := State{
 		Position:  lsn.Position{Commit: lsnOf(15), Command: 3, Change: lsnOf(11), Operation: opDelete, Ordinal: 1},
-		ByCommand: true, Instances: []InstanceIdentity{identify(a, a.Instances[0], nil)},
+		ByCommand: true, Instances: []InstanceIdentity{identify(a, a.Instances[0])},
 	}
 	text, err := json.Marshal(state)
 	require.NoError(t, err)

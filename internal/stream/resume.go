@@ -26,16 +26,25 @@ func deliveredRow(row, at lsn.Position) bool {
 	return delivered(row, at)
 }
 
+// insideTransaction reports whether some of the changes of the position's
+// transaction are delivered, and maybe not all.
+func insideTransaction(at lsn.Position) bool {
+	return at.Command != lsn.MaxCommand && !at.Change.IsZero()
+}
+
 // startingAt returns the position to go on from, given how transactions were
 // ordered when it was taken and how they are now. A position inside a
 // transaction means nothing in another order, so the transaction is replayed.
 func startingAt(at lsn.Position, wasByCommand, isByCommand bool) lsn.Position {
-	inside := at.Command != lsn.MaxCommand && !at.Change.IsZero()
 	// Command ids begin at 1, and without them every position has command 0: a
 	// position that contradicts the stored order was taken in the other one.
 	takenByCommand := at.Command != 0
-	if !inside || (takenByCommand == isByCommand && wasByCommand == isByCommand) {
+	if !insideTransaction(at) || (takenByCommand == isByCommand && wasByCommand == isByCommand) {
 		return at
 	}
-	return lsn.EndOf(at.Commit.Prev())
+	return replaying(at)
 }
+
+// replaying returns the position from which the whole transaction of a position
+// is read again.
+func replaying(at lsn.Position) lsn.Position { return lsn.EndOf(at.Commit.Prev()) }

@@ -125,7 +125,7 @@ func (s *source) turn(ctx context.Context) error {
 	// Cleanup moves an instance's low end first and removes rows then: if the
 	// low end has not passed the page's beginning by now, the page is whole.
 	if need := s.low; reply.page.Low.After(need) && !s.tracked.id.FirstStart.IsZero() {
-		return s.gap(need, reply.page.Low)
+		return s.tracked.gap(need, reply.page.Low)
 	}
 	if err := s.checkColumns(reply.page.Columns); err != nil {
 		return err
@@ -165,12 +165,8 @@ func (s *source) refused(err error) error {
 	case s.tracked.id.FirstStart.IsZero():
 		return fmt.Errorf("%w: %w", errAltered, err)
 	default:
-		return s.gap(s.low, beyond.Low)
+		return s.tracked.gap(s.low, beyond.Low)
 	}
-}
-
-func (s *source) gap(need, low lsn.LSN) error {
-	return &GapError{Table: s.tracked.name(), Instance: s.tracked.id.Name, Need: need, Low: low}
 }
 
 // request asks for the page after a row, or for the first one.

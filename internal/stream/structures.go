@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
-// Structure is what consumers were told last of a table's structure.
+// Structure is what consumers were told last of a table's structure. It does
+// not change once made.
 type Structure struct {
 	Schema string `json:"schema"`
 	Table  string `json:"table"`
@@ -24,89 +26,47 @@ type Structure struct {
 	// one the message is sent again. At is zero for what the snapshot told.
 	Change string       `json:"change"`
 	At     lsn.Position `json:"at"`
+	// Previous is what they were told before: it counts after such a restart.
+	// Nil if nothing was, or once no restart can go back there.
+	Previous *Structure `json:"previous,omitempty"`
 }
 
 // Structures are those of instances that a snapshot tells of.
 func Structures(choices []Choice) []Structure {
 	var list []Structure
 	for _, c := range choices {
-		list = append(list, structureOf(c, event.TableCreated, lsn.Position{}))
+		list = append(list, structureOf(c.First().Shape, event.TableCreated))
 	}
 	return list
 }
 
-func structureOf(c Choice, change string, at lsn.Position) Structure {
-	shape := c.Instance.Shape
-	return Structure{Schema: shape.Schema, Table: shape.Name, Digest: event.StructureDigest(shape), Change: change, At: at}
+func structureOf(shape *schema.Table, change string) Structure {
+	return Structure{Schema: shape.Schema, Table: shape.Name, Digest: event.StructureDigest(shape), Change: change}
 }
 
-// structureChange is a change that is to be told of.
-type structureChange struct {
-	kind  string
-	table *schema.Table // of a dropped one, the name alone
-	at    lsn.Position
-}
+// names reports whether s is of a table.
+func (s *Structure) names(t *schema.Table) bool { return s.Schema == t.Schema && s.Table == t.Name }
 
-// rowOrdinals is more than the messages that one row has.
-const rowOrdinals = 8
-
-// beside returns the position of a message that comes after all messages of
-// the row at a position, or after the transaction that it stands for, and
-// before whatever comes next.
-func beside(at lsn.Position) lsn.Position {
-	at.Ordinal = max(at.Ordinal+1, rowOrdinals)
-	return at
-}
-
-// compareStructures returns what is known of the tables' structures once the
-// changes returned, which come after a position, are told. Where nothing is
-// known, nothing is new.
-func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Structure, changes []structureChange) {
-	told := at
-	change := func(kind string, table *schema.Table) lsn.Position {
-		if r.opts.SchemaChanges == nil {
-			return told
-		}
-		at = beside(at)
-		changes = append(changes, structureChange{kind, table, at})
-		return at
-	}
-	for _, old := range r.structures {
-		i := slices.IndexFunc(next, func(c Choice) bool {
-			return c.Instance.Shape.Schema == old.Schema && c.Instance.Shape.Name == old.Table
-		})
-		untold := told.Before(old.At)
+// toldAt returns what had been told at a position; nil if nothing had.
+func (s *Structure) toldAt(at lsn.Position) *Structure {
+	for ; s != nil; s = s.Previous {
 		switch {
-		case i >= 0:
-			now := structureOf(next[i], old.Change, old.At)
-			switch {
-			case old.Change == event.TableDropped || untold && old.Change == event.TableCreated:
-				now.Change = event.TableCreated
-				now.At = change(now.Change, next[i].Instance.Shape)
-			case untold || old.Digest != now.Digest:
-				now.Change = event.TableAltered
-				now.At = change(now.Change, next[i].Instance.Shape)
-			}
-			old = now
-		case old.Change == event.TableDropped && !untold:
-		case r.opts.Selection == nil || r.opts.Selection.Match(old.Schema, old.Table):
-			old.Change = event.TableDropped
-			old.At = change(old.Change, &schema.Table{Database: r.opts.Database, Schema: old.Schema, Name: old.Table})
+		case !at.Before(s.At):
+			return s
+		case s.Previous == nil && s.Change != event.TableCreated:
+			// What came before is not known any more, but something did.
+			return &Structure{Schema: s.Schema, Table: s.Table, Change: event.TableCreated}
 		}
-		known = append(known, old)
 	}
-	for _, c := range next {
-		shape := c.Instance.Shape
-		if slices.ContainsFunc(known, func(s Structure) bool { return s.Schema == shape.Schema && s.Table == shape.Name }) {
-			continue
-		}
-		s := structureOf(c, event.TableCreated, lsn.Position{})
-		if len(r.structures) > 0 {
-			s.At = change(s.Change, shape)
-		}
-		known = append(known, s)
+	return nil
+}
+
+func sameStructure(a, b Structure) bool {
+	if (a.Previous == nil) != (b.Previous == nil) || a.Previous != nil && !sameStructure(*a.Previous, *b.Previous) {
+		return false
 	}
-	return known, changes
+	a.Previous, b.Previous = nil, nil
+	return a == b
 }
 
 // previous is the event before, which the source blocks of schema changes
@@ -118,10 +78,12 @@ type previous struct {
 	time           time.Time
 }
 
-// tell appends the messages of the changes that are pending. As Debezium does,
-// those of a new table show it as their source, and others the event before.
-func (r *Reader) tell(b *event.Batch) error {
-	for _, c := range r.pending {
+// tell appends the messages of the changes that are pending and come before a
+// position. As Debezium does, those of a new table show it as their source, and
+// others the event before.
+func (r *Reader) tell(b *event.Batch, before lsn.Position) error {
+	for len(r.pending) > 0 && r.pending[0].at.Before(before) {
+		c := r.pending[0]
 		id := c.table.ID()
 		if c.kind != event.TableAltered {
 			r.previous.table, r.previous.time = id, time.Now()
@@ -140,8 +102,8 @@ func (r *Reader) tell(b *event.Batch) error {
 		if err != nil {
 			return fmt.Errorf("telling of a change of table %s: %w", id, err)
 		}
+		r.pending = r.pending[1:]
 	}
-	r.pending = nil
 	return nil
 }
 
@@ -149,14 +111,13 @@ func (r *Reader) tell(b *event.Batch) error {
 // with the structure.
 const noDDL = "N/A"
 
-// tellAlone emits the changes that are pending and have no event to come
-// before.
-func (r *Reader) tellAlone(ctx context.Context) error {
-	if len(r.pending) == 0 {
-		return nil
-	}
+// tellAlone emits the changes that are pending up to the end of a commit LSN and
+// have no event to come before.
+func (r *Reader) tellAlone(ctx context.Context, commit lsn.LSN) error {
+	end := lsn.EndOf(commit)
+	end.Ordinal = math.MaxUint64
 	b := event.NewBatch(len(r.pending))
-	if err := r.tell(b); err != nil {
+	if err := r.tell(b, end); err != nil || len(b.Messages) == 0 {
 		return err
 	}
 	upTo := b.Messages[len(b.Messages)-1].Position
@@ -182,12 +143,13 @@ func (r *Reader) tellGone(ctx context.Context, cause error) error {
 		return cause
 	}
 	structures := slices.Clone(r.structures)
-	structures[i].Change, structures[i].At = event.TableDropped, beside(r.position)
+	told := r.structures[i].toldAt(r.position)
+	structures[i].Change, structures[i].At, structures[i].Previous = event.TableDropped, beside(r.position), told
 	if err := r.store(ctx, r.byCommand, Known{Instances: r.known, Structures: structures}); err != nil {
 		return err
 	}
 	r.structures = structures
 	table := &schema.Table{Database: r.opts.Database, Schema: gone.Old.Schema, Name: gone.Old.Table}
 	r.pending = []structureChange{{event.TableDropped, table, structures[i].At}}
-	return cmp.Or(r.tellAlone(ctx), cause)
+	return cmp.Or(r.tellAlone(ctx, r.position.Commit), cause)
 }

@@ -94,7 +94,7 @@ func TestStructures_ToldOnceWhateverTheRestart(t *testing.T) {
 	for last := range structurePhases {
 		f := newFakeServer()
 		f.table("a")
-		choices, err := ChooseAll(f.tables, nil, lsnOf(1))
+		choices, err := ChooseAll(f.tables, nil, Terms{Need: lsnOf(1)})
 		require.NoError(t, err)
 		stored := Known{Structures: Structures(choices)}
 		sink := &fakeSink{}
@@ -135,7 +135,7 @@ func TestStructures_ToldOnceWhateverTheRestart(t *testing.T) {
 func TestStructures_ToldAfterASinkFailed(t *testing.T) {
 	f := newFakeServer()
 	f.table("a")
-	choices, err := ChooseAll(f.tables, nil, lsnOf(1))
+	choices, err := ChooseAll(f.tables, nil, Terms{Need: lsnOf(1)})
 	require.NoError(t, err)
 	var stored Known
 	sink := &fakeSink{}

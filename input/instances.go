@@ -1,0 +1,102 @@
+package input
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
+)
+
+// The values of capture_instances.
+const (
+	instancesObserve = "observe"
+	instancesFollow  = "follow"
+)
+
+// captureInstances reads capture_instances.
+func (r *reader) captureInstances() string {
+	value := r.string(fieldCaptureInstances)
+	switch value {
+	case instancesObserve, instancesFollow:
+	case "manage":
+		r.fail(fmt.Errorf("field %s: manage does not exist yet: use %s, and make and drop capture instances by hand", fieldCaptureInstances, instancesFollow))
+	default:
+		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldCaptureInstances, value, instancesFollow, instancesObserve))
+	}
+	return value
+}
+
+// chooseInstances decides which capture instances of each table the stream will
+// read after the snapshot, so that the rows have their shape.
+func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
+	start, err := d.startOf(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	function := d.cfg.queryMode == queryFunction
+	refuse := stream.Refusals(ctx, d.conn, function)
+	var choices []stream.Choice
+	for _, t := range d.tables {
+		terms, before := d.termsOf(t, start, progress, known)
+		terms.Refuse = refuse
+		c, err := stream.Choose(t, before, terms)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.CheckVisible(function); err != nil {
+			return nil, err
+		}
+		if low := c.First().StartLSN; before == nil && low.After(terms.Need) && begun(t, progress) {
+			return nil, &stream.GapError{Table: t.Source.ID().String(), Instance: c.First().Name, Need: terms.Need, Low: low}
+		}
+		if c.Unread != nil {
+			d.notices.warn(c.Remark())
+		}
+		choices = append(choices, *c)
+	}
+	return choices, nil
+}
+
+// termsOf returns the terms of choosing between the instances of a table, and
+// what of it was read before. While none of its rows is, any instance will do:
+// changes before it are in the rows.
+func (d *serverDatabase) termsOf(t *sqlserver.Table, start lsn.Position, progress *snapshot.Progress, known []stream.InstanceIdentity) (stream.Terms, *stream.InstanceIdentity) {
+	if d.cfg.snapshotMode == snapshotInitial && !begun(t, progress) {
+		return stream.TermsOfSnapshot(), nil
+	}
+	terms := stream.TermsAt(start, d.cfg.captureInstances == instancesFollow)
+	if progress == nil {
+		return terms, nil
+	}
+	return terms, stream.IdentityOf(t, known)
+}
+
+// begun reports whether some rows of a table have been read that are not read
+// again.
+func begun(t *sqlserver.Table, progress *snapshot.Progress) bool {
+	return progress != nil && progress.Begun(t.Source.Schema, t.Source.Name)
+}
+
+// startOf returns where the stream begins: a snapshot that begins only now will
+// not choose an earlier LSN.
+func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progress) (lsn.Position, error) {
+	if progress != nil {
+		return progress.Position(), nil
+	}
+	newest, err := d.conn.MaxLSN(ctx)
+	return lsn.EndOf(newest), err
+}
+
+// completed says that a capture instance is not needed any more.
+func (n *notices) completed(c stream.Completed) {
+	if !c.Exists {
+		return
+	}
+	n.warn(c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
+		"capture instance %q is no longer read: everything up to %s is delivered, and from there on another is read. Once nobody else reads it, "+
+			"disable it: EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s, @capture_instance = %s",
+		c.Instance.Name, c.Stop, sqlserver.QuoteText(c.Instance.Schema), sqlserver.QuoteText(c.Instance.Table), sqlserver.QuoteText(c.Instance.Name)))
+}
