@@ -39,7 +39,7 @@ func TestCases_UpdateMaskAtAnyWidth(t *testing.T) {
 		{"varchar(max)", "'x'", `"x"`, placeholder},
 		{"varbinary(max)", "0x01", `"AQ=="`, binaryPlaceholder},
 	}
-	for _, n := range []int{3, 7, 8, 9, 15, 16, 17, 24, 25, 33} {
+	for _, n := range []int{3, 7, 8, 9, 10, 15, 16, 17, 24, 25, 33} {
 		for _, special := range []int{2, n / 2, n - 1, n} {
 			if special < 2 {
 				continue

@@ -255,6 +255,7 @@ func TestCases_TimestampsOutsideNanosecondsStop(t *testing.T) {
 					for _, fact := range []string{"db.dbo.t", `v7`, c.shown, "time_precision_mode"} {
 						assert.Contains(t, p.logs.String(), fact, "stream")
 					}
+					assert.Regexp(t, `[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}`, p.logs.String(), "the change's LSN")
 
 					p.stop()
 					p = startPipeline(t, server, settings{fields: pageSizes(1)})

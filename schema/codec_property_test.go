@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,10 +36,10 @@ func requireNoForm(t testingT, q quantity, m Modes) {
 	row := []driver.Value{q.v}
 	p := oneColumn(t, q.typ, m)
 	raw, err := p.AppendRow(nil, row, RowImage{})
-	requireNamed(t, err, q)
+	requireNamed(t, err, q, m)
 	require.Equal(t, `{"v":`, string(raw), "nothing of the value")
 	_, err = p.StructuredRow(row, RowImage{})
-	requireNamed(t, err, q)
+	requireNamed(t, err, q, m)
 
 	var told []*ValueError
 	p.OnValue = func(e *ValueError) { told = append(told, e) }
@@ -50,7 +51,7 @@ func requireNoForm(t testingT, q quantity, m Modes) {
 	require.Equal(t, map[string]any{"v": nil}, twin)
 	require.Len(t, told, 2)
 	for _, e := range told {
-		requireNamed(t, e, q)
+		requireNamed(t, e, q, m)
 	}
 
 	keyed, err := Compile(&Table{
@@ -60,16 +61,16 @@ func requireNoForm(t testingT, q quantity, m Modes) {
 	require.NoError(t, err)
 	keyed.OnValue = p.OnValue
 	_, err = keyed.AppendKey(nil, row)
-	requireNamed(t, err, q)
+	requireNamed(t, err, q, m)
 	_, err = keyed.StructuredKey(row)
-	requireNamed(t, err, q)
+	requireNamed(t, err, q, m)
 	_, err = keyed.AppendRow(nil, row, RowImage{})
 	var null *NullError
 	require.ErrorAs(t, err, &null, "a required field has no place for null")
 	require.Equal(t, "v", null.Column)
 }
 
-func requireNamed(t testingT, err error, q quantity) {
+func requireNamed(t testingT, err error, q quantity, m Modes) {
 	t.Helper()
 	var value *ValueError
 	require.ErrorAs(t, err, &value)
@@ -77,6 +78,7 @@ func requireNamed(t testingT, err error, q quantity) {
 	require.Equal(t, TableID{Database: "db", Schema: "dbo", Name: "t"}, value.Table)
 	require.Contains(t, value.Value, q.v.(time.Time).Format("2006-01-02 15:04:05.9999999"))
 	require.Contains(t, value.Remedy, "time_precision_mode")
+	require.Equal(t, m.Time != TimeNanoseconds, strings.Contains(value.Remedy, "datetime2(6)"), "which helps where the scale decides")
 	require.ErrorContains(t, err, value.Remedy)
 }
 

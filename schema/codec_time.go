@@ -138,7 +138,7 @@ func timestampCodec(scale int, mode TimeMode) codec {
 		nanoseconds: "NanoTimestamp",
 	}[u])
 	if u == nanoseconds {
-		return intCodec(s, epochNanos)
+		return intCodec(s, epochNanos(mode))
 	}
 	return intCodec(s, epoch(u))
 }
@@ -162,21 +162,26 @@ const (
 
 // epochNanos returns nanoseconds since 1970-01-01, or an error where a
 // wrapped number would pass for a date centuries away.
-func epochNanos(v driver.Value) (int64, error) {
-	seconds, nanos, err := wall(v)
-	if err != nil {
-		return 0, err
+func epochNanos(mode TimeMode) func(driver.Value) (int64, error) {
+	distant := &rangeError{
+		reason: "is outside the range of nanoseconds in 64 bits (1677-09-21 to 2262-04-11)",
+		remedy: "set time_precision_mode to isostring or microseconds, which hold every date",
 	}
-	if seconds < minNanoSecond || seconds == minNanoSecond && nanos < minNanoRest ||
-		seconds > maxNanoSecond || seconds == maxNanoSecond && nanos > maxNanoRest {
-		return 0, &rangeError{
-			reason: "is outside the range of nanoseconds in 64 bits (1677-09-21 to 2262-04-11)",
-			remedy: "set time_precision_mode to isostring or microseconds, which hold every date, or declare the column datetime2(6)",
+	if mode != TimeNanoseconds { // where the column's scale chose the unit
+		distant.remedy += ", or declare the column datetime2(6)"
+	}
+	return func(v driver.Value) (int64, error) {
+		seconds, nanos, err := wall(v)
+		switch {
+		case err != nil:
+			return 0, err
+		case seconds < minNanoSecond || seconds == minNanoSecond && nanos < minNanoRest,
+			seconds > maxNanoSecond || seconds == maxNanoSecond && nanos > maxNanoRest:
+			return 0, distant
+		case seconds < 0:
+			// The product of the first second alone would overflow.
+			return (seconds+1)*1e9 + (nanos - 1e9), nil
 		}
+		return seconds*1e9 + nanos, nil
 	}
-	if seconds < 0 {
-		// The product of the first second alone would overflow.
-		return (seconds+1)*1e9 + (nanos - 1e9), nil
-	}
-	return seconds*1e9 + nanos, nil
 }
