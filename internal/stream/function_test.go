@@ -17,22 +17,12 @@ import (
 // byFunction asks the functions, in small pages.
 var byFunction = stream.Options{Encoder: encoder, Function: true, FetchSize: 3, MaxBatchSize: 2, MaxIterationTransactions: 2}
 
-// poll reads everything there is.
-func poll(t *testing.T, r *stream.Reader) {
-	t.Helper()
-	for more := true; more; {
-		var err error
-		more, err = r.PollOnce(t.Context())
-		require.NoError(t, err)
-	}
-}
-
 // readByFunction is read by way of the functions.
 func readByFunction(t *testing.T, s *servertest.Server, start stream.State) ([]event.Message, stream.State) {
 	t.Helper()
 	out := &sink{}
 	r := stream.New(s.Connect(t), out, byFunction, start)
-	poll(t, r)
+	drainReader(t, r)
 	return out.messages, r.State()
 }
 
