@@ -39,7 +39,8 @@ type Fault struct {
 	Do Action
 }
 
-// Action is what a Fault does; see Fail, Cut, Stall, Delay and RestartServer.
+// Action is what a Fault does; see Fail, Cut, Stall, StallFor, Delay and
+// RestartServer.
 type Action struct {
 	kind  actionKind
 	err   *sqltypes.Error
@@ -70,6 +71,10 @@ func Cut() Action { return Action{kind: actionCut} }
 // attention, until the client or the server closes it: a dead network.
 func Stall() Action { return Action{kind: actionStall} }
 
+// StallFor is Stall by the server's clock, and then Cut: a dead network that a
+// device on the way gives up.
+func StallFor(d time.Duration) Action { return Action{kind: actionStall, delay: d} }
+
 // Delay waits by the server's clock and goes on; an attention ends the wait.
 func Delay(d time.Duration) Action { return Action{kind: actionDelay, delay: d} }
 
@@ -84,6 +89,9 @@ func (a Action) String() string {
 	case actionCut:
 		return "cut the connection"
 	case actionStall:
+		if a.delay > 0 {
+			return "stall for " + a.delay.String()
+		}
 		return "stall"
 	case actionDelay:
 		return "wait " + a.delay.String()

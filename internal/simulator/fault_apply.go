@@ -85,6 +85,9 @@ func (c *conn) suffer(ctx context.Context, a Action) error {
 		c.hangUp()
 		return errCut
 	case actionStall:
+		if a.delay > 0 {
+			defer c.server.opts.Clock.AfterFunc(a.delay, c.hangUp)()
+		}
 		c.waitGone()
 		return errCut
 	case actionRestart:

@@ -136,6 +136,13 @@ func TestFault_DelayAndStall(t *testing.T) {
 		require.Error(t, err)
 		assert.Equal(t, []int64{1, 2}, got)
 		assert.GreaterOrEqual(t, time.Since(start), time.Hour+time.Minute)
+
+		start = time.Now()
+		f.server.Control(Fault{On: "select", AfterRows: 2, Do: StallFor(time.Minute)})
+		got, err = numbers(t.Context(), t, f)
+		require.Error(t, err)
+		assert.Equal(t, []int64{1, 2}, got)
+		assert.Equal(t, time.Minute, time.Since(start))
 		f.server.Close()
 	})
 }

@@ -1,0 +1,42 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// cacheKind is how the cache behaves.
+type cacheKind int
+
+const (
+	quick cacheKind = iota
+	slow            // takes seconds
+	flaky           // fails now and then
+	cacheKinds
+)
+
+func (k cacheKind) String() string { return [...]string{"quick", "slow", "flaky"}[k] }
+
+var errFlaky = errors.New("the cache is not there for a moment")
+
+// mood returns what a cache of a kind does before it keeps a value. Flaky ones
+// fail after they have kept it, too, which the second result tells.
+func (k cacheKind) mood(e Environment, rng *rand.Rand) func(ctx context.Context) (err error, keep bool) {
+	return func(ctx context.Context) (error, bool) {
+		switch k {
+		case slow:
+			select {
+			case <-time.After(e.seconds(rng.IntN(4))):
+			case <-ctx.Done():
+				return ctx.Err(), false
+			}
+		case flaky:
+			if rng.IntN(4) == 0 {
+				return errFlaky, rng.IntN(2) == 0
+			}
+		}
+		return nil, true
+	}
+}

@@ -1,0 +1,101 @@
+package crashtest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// change runs a script.
+type change struct{ script string }
+
+func (s change) do(r *run) error { return r.server.Exec(useDatabase + s.script) }
+func (s change) String() string  { return s.script }
+
+// overlap runs two scripts at the same time, so that transactions commit in
+// another order than they begin.
+type overlap struct{ one, other string }
+
+func (s overlap) do(r *run) error {
+	var (
+		wg   sync.WaitGroup
+		errs [2]error
+	)
+	for i, script := range []string{s.one, s.other} {
+		wg.Go(func() { errs[i] = r.server.Exec(useDatabase + strings.ReplaceAll(script, waitMark, r.env.delay())) })
+	}
+	wg.Wait()
+	return errors.Join(errs[:]...)
+}
+
+func (s overlap) String() string { return s.one + "-- meanwhile\n" + s.other }
+
+// scan lets the capture job read the log.
+type scan struct{}
+
+func (scan) do(r *run) error { return r.server.Capture(database) }
+func (scan) String() string  { return "the log is scanned" }
+
+// pause lets some seconds pass.
+type pause struct{ seconds int }
+
+func (s pause) do(r *run) error {
+	r.sleep(s.seconds)
+	return nil
+}
+
+func (s pause) String() string { return fmt.Sprintf("%d seconds pass", s.seconds) }
+
+// start starts the witness, and then the subject with its snapshot.
+type start struct{}
+
+func (start) do(r *run) error { return r.begin(r.plan.traits.first) }
+func (start) String() string  { return "both pipelines start" }
+
+// cleanup removes all changes that were delivered, which costs nobody anything.
+type cleanup struct{}
+
+func (cleanup) do(r *run) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.server.Exec(useDatabase + cleanAll)
+}
+
+func (cleanup) String() string { return "what was delivered is cleaned up" }
+
+// cleanAll removes all changes there are.
+const cleanAll = `DECLARE @s nvarchar(max) = N''
+SELECT @s = @s + N'EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N''' + capture_instance + N''', @low_water_mark = @low;'
+FROM cdc.change_tables
+DECLARE @max binary(10) = sys.fn_cdc_get_max_lsn()
+EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
+`
+
+// secondInstance makes a second capture instance of table a, with the columns
+// it has now.
+type secondInstance struct{ name string }
+
+func (s secondInstance) do(r *run) error {
+	return r.server.Exec(useDatabase + "IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 1\n" + capture("a", s.name))
+}
+
+func (s secondInstance) String() string { return "capture instance " + s.name + " is made" }
+
+// dropOldInstance drops the older capture instance of table a once all its
+// changes are delivered, as those who run a server do.
+type dropOldInstance struct{}
+
+func (dropOldInstance) do(r *run) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.server.Exec(useDatabase + `IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 2 BEGIN
+DECLARE @old sysname = (SELECT TOP (1) capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a') ORDER BY create_date, object_id)
+EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = N'a', @capture_instance = @old
+END
+`)
+}
+
+func (dropOldInstance) String() string { return "the older capture instance is dropped" }

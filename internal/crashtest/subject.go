@@ -1,0 +1,324 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
+)
+
+// The names of the pipelines' sessions.
+const (
+	subjectName = "subject"
+	witnessName = "witness"
+)
+
+var (
+	errDead     = errors.New("killed by the test")
+	errRejected = errors.New("rejected by the test")
+)
+
+// subject is a pipeline to which things happen, in one life after another.
+type subject struct {
+	env    Environment
+	server Server
+	traits traits
+	signal chan struct{} // has room for one: something was delivered
+
+	mu        sync.Mutex
+	life      *life
+	left      *streamtest.Cache // what the last life left
+	delivered []Event           // by all lives
+	rejected  bool              // the output has rejected something
+	markers   markers
+	broken    error // a promise that was seen to be broken
+
+	// owed are the positions of what was rejected and has not come again, sure
+	// the position up to which everything is acknowledged since, and settled
+	// the greatest one at which a life was ended cleanly.
+	owed          map[string]bool
+	sure, settled string
+
+	rejects   int
+	chance    *rand.Rand
+	blockedTo time.Time
+}
+
+// life is one run of the pipeline. Its fields are the subject's to lock.
+type life struct {
+	stream *streamtest.Stream
+	cache  *streamtest.Cache
+	dead   bool
+	fatal  error // why it has ended by itself
+
+	killed chan struct{} // closed when dead
+	// after and save count down to a kill, if positive or, of messages, zero.
+	armed, torn bool
+	after, save int
+}
+
+func newSubject(e Environment, server Server, t traits) *subject {
+	return &subject{
+		env: e, server: server, traits: t, left: streamtest.NewCache(),
+		signal: make(chan struct{}, 1), owed: map[string]bool{}, markers: markers{},
+	}
+}
+
+// start begins a life with what the last one left.
+func (s *subject) start(set settings) error {
+	l := &life{cache: s.left.Copy(), killed: make(chan struct{})}
+	mood := s.traits.cache.mood(s.env, rand.New(rand.NewPCG(uint64(len(s.delivered)), 2)))
+	l.cache.OnSet = func(ctx context.Context, key string, value []byte) error {
+		err, keep := mood(ctx)
+		if !keep {
+			return err
+		}
+		if err := s.saving(l, key, value); err != nil {
+			return err
+		}
+		if err != nil {
+			l.cache.Put(key, value)
+		}
+		return err
+	}
+	s.mu.Lock()
+	s.life = l
+	s.mu.Unlock()
+	stream, err := streamtest.Start(streamtest.Config{
+		Input: inputYAML(subjectName, append(set.fields(s.env, s.traits.told), "on_fatal: stop")),
+		Options: []input.Option{input.WithDialer(s.server.Dial), input.WithOnStop(func(err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			l.fatal = err
+		})},
+		Cache: l.cache, MaxInFlight: s.traits.threads, Threads: s.traits.threads,
+		Output: func(ctx context.Context, batch service.MessageBatch) error { return s.take(ctx, l, batch) },
+	})
+	if err != nil {
+		return fmt.Errorf("starting the subject: %w", err)
+	}
+	s.mu.Lock()
+	l.stream = stream
+	s.mu.Unlock()
+	return nil
+}
+
+// inputYAML configures the input.
+func inputYAML(name string, fields []string) string {
+	fields = append([]string{
+		"host: server", "user: sa", "password: '" + password + "'", "encrypt: 'false'", "database_names: [ " + database + " ]",
+		"topic_prefix: server1", "checkpoint_cache: " + streamtest.CacheLabel, "application_name: " + name,
+	}, fields...)
+	return "sqlserver_cdc:\n  " + strings.Join(fields, "\n  ") + "\n"
+}
+
+// take is the output.
+func (s *subject) take(ctx context.Context, l *life, batch service.MessageBatch) error {
+	events, err := eventsOf(batch)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	wait := time.Until(s.blockedTo)
+	s.mu.Unlock()
+	select {
+	case <-time.After(wait):
+	case <-l.killed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case l.dead:
+		return errDead
+	case s.rejects > 0 && s.chance.IntN(2) == 0:
+		s.rejects--
+		s.rejected = true
+		s.sure = ""
+		for _, e := range events {
+			s.owed[e.Position] = true
+		}
+		// An output may have delivered some of what it rejects.
+		s.delivered = append(s.delivered, events[:s.chance.IntN(len(events)+1)]...)
+		return errRejected
+	}
+	s.keep(events)
+	if l.armed && l.save == 0 {
+		if l.after -= len(events); l.after <= 0 {
+			s.end(l, l.cache.Copy())
+			return errDead
+		}
+	}
+	return nil
+}
+
+// keep notes what was delivered and is about to be acknowledged.
+func (s *subject) keep(events []Event) {
+	s.delivered = append(s.delivered, events...)
+	s.markers.note(events)
+	for _, e := range events {
+		delete(s.owed, e.Position)
+		if e.Kind == kindHeartbeat {
+			continue
+		}
+		if e.Position <= s.settled && s.broken == nil {
+			s.broken = fmt.Errorf("%v comes again after a clean stop at %s", e, s.settled)
+		}
+		if len(s.owed) == 0 {
+			s.sure = max(s.sure, e.Position)
+		}
+	}
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}
+
+// saving lets a life write to its cache, or kills it there.
+func (s *subject) saving(l *life, key string, value []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.dead {
+		return errDead
+	}
+	if !l.armed || l.save == 0 {
+		return nil
+	}
+	if l.save--; l.save > 0 {
+		return nil
+	}
+	left := l.cache.Copy()
+	if l.torn && left.Values()[twin(key)] != nil {
+		// The first save of all leaves nothing sound when it is torn, and is
+		// then refused.
+		left.Put(key, value[:len(value)/2])
+	}
+	s.end(l, left)
+	return errDead
+}
+
+// twin returns the key of the other slot of a document.
+func twin(key string) string {
+	if name, ok := strings.CutSuffix(key, ".a"); ok {
+		return name + ".b"
+	}
+	return strings.TrimSuffix(key, ".b") + ".a"
+}
+
+// end makes a life a dead one that leaves a cache. The lock is held.
+func (s *subject) end(l *life, left *streamtest.Cache) {
+	l.dead, l.armed, s.left = true, false, left
+	s.sure, s.owed = "", map[string]bool{}
+	close(l.killed)
+}
+
+// killWhen arranges for the present life's end and returns what is closed then.
+func (s *subject) killWhen(after, save int, torn bool) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.life
+	if !l.dead {
+		l.armed, l.after, l.save, l.torn = true, after, save, torn
+	}
+	return l.killed
+}
+
+// kill ends the present life now, if it has not ended. What is left of it in
+// this process is taken away.
+func (s *subject) kill() {
+	s.mu.Lock()
+	l := s.life
+	if !l.dead {
+		s.end(l, l.cache.Copy())
+	}
+	s.mu.Unlock()
+	// It can deliver and save nothing any more, however it ends.
+	_ = l.stream.Stop(s.env.seconds(20))
+	<-l.stream.Ended()
+}
+
+// stop ends the present life by a signal.
+func (s *subject) stop(within time.Duration) error {
+	l := s.life
+	clean := l.stream.Stop(within) == nil
+	s.mu.Lock()
+	if clean && len(s.owed) == 0 && s.traits.threads == 1 && s.traits.cache != flaky && !l.dead {
+		s.settled = max(s.settled, s.sure)
+	}
+	if !l.dead {
+		s.end(l, l.cache.Copy())
+	}
+	log := l.stream.Log.String()
+	s.mu.Unlock()
+	<-l.stream.Ended()
+	if strings.Contains(log, password) {
+		return errors.New("the password is in the log")
+	}
+	return nil
+}
+
+func (s *subject) reject(batches int, chance *rand.Rand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rejects, s.chance = batches, chance
+}
+
+func (s *subject) block(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blockedTo = time.Now().Add(d)
+}
+
+// calm ends all that makes the output reject or wait.
+func (s *subject) calm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rejects, s.blockedTo = 0, time.Time{}
+}
+
+// events returns what was delivered.
+func (s *subject) events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.delivered)
+}
+
+// passed reports whether a marker was delivered and its position saved.
+func (s *subject) passed(marker int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	commit := s.markers.commit(marker)
+	if commit == "" {
+		return false
+	}
+	for key, value := range s.life.cache.Values() {
+		if strings.Contains(key, ".position.") && savedCommit(value) >= commit {
+			return true
+		}
+	}
+	return false
+}
+
+// problem returns why the present life has ended by itself, or which promise
+// was broken.
+func (s *subject) problem() (fatal, broken error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life.fatal, s.broken
+}
+
+func (s *subject) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life.stream.Log.String()
+}
