@@ -108,6 +108,7 @@ type fakeServer struct {
 	changes int
 	idle    int  // the log's end, where no change is
 	batch   int  // events a batch
+	offset  int  // added to the numbers of messages
 	keyless bool // the snapshot cannot go on inside the table
 
 	onOpen     func(ctx context.Context) error
@@ -196,7 +197,7 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 					return err
 				}
 			}
-			b.Messages = append(b.Messages, message(row, lsn.Position{Commit: p.Start, Ordinal: ordinal}))
+			b.Messages = append(b.Messages, message(d.f.offset+row, lsn.Position{Commit: p.Start, Ordinal: ordinal}))
 			d.f.set(func(f *fakeServer) { f.rowsRead = append(f.rowsRead, row); f.emitted++ })
 			ordinal++
 			row++
@@ -239,7 +240,7 @@ func (p *fakePoller) PollOnce(ctx context.Context) (bool, error) {
 		if !p.at.Before(at) {
 			continue
 		}
-		b.Messages = append(b.Messages, message(rows+n, at))
+		b.Messages = append(b.Messages, message(p.f.offset+rows+n, at))
 		p.f.set(func(f *fakeServer) { f.emitted++ })
 		p.at = at
 		if len(b.Messages) < size && n < changes-1 {

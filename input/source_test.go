@@ -3,6 +3,9 @@ package input
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,4 +194,103 @@ func TestInput_SearchFails(t *testing.T) {
 		require.Len(t, in.ConnectionTest(t.Context()), 2)
 		require.NoError(t, in.Close(t.Context()))
 	})
+}
+
+// Of three databases one has messages rejected, one loses its connection, its
+// login and its cure, and one has no trouble: each delivers exactly its
+// messages in order, the last two without a repeat.
+func TestInput_AnythingMayHappenToOthers(t *testing.T) {
+	const rows, changes = 12, 20
+	for seed := range uint64(100) {
+		inBubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			servers := map[string]*fakeServer{}
+			for i, name := range []string{"rejected", "failing", "sound"} {
+				servers[name] = &fakeServer{rows: rows, changes: changes, batch: 1 + r.IntN(4), offset: 1000 * i}
+			}
+			fields := []string{"", "max_queue_size: 6\ncheckpoint_limit: 5", "batching: {count: 3, period: 1s}"}
+			in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [rejected, failing, sound]\n"+fields[r.IntN(len(fields))])
+			var (
+				open    []delivery
+				trouble = 30
+				got     = map[int][]int{} // messages by source
+			)
+			settle := func() {
+				i := r.IntN(len(open))
+				d := open[i]
+				open = slices.Delete(open, i, i+1)
+				if trouble > 0 && d.numbers(t)[0] < 1000 && r.IntN(3) == 0 {
+					trouble--
+					require.NoError(t, d.ack(t.Context(), errDownstream))
+					return
+				}
+				d.accept(t)
+			}
+			for {
+				switch k := r.IntN(10); {
+				case k < 4 && len(open) > 0:
+					settle()
+					continue
+				case k == 4 && trouble > 0:
+					trouble--
+					servers["failing"].set(func(f *fakeServer) { fail(f, r.IntN(3)) })
+				case k == 5:
+					time.Sleep(time.Duration(r.IntN(2000)) * time.Millisecond)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+				d, err := next(ctx, in)
+				cancel()
+				switch {
+				case err == nil:
+					for _, n := range d.numbers(t) {
+						got[n/1000] = append(got[n/1000], n%1000)
+					}
+					open = append(open, d)
+				case len(open) > 0:
+					settle()
+				default:
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					require.NoError(t, in.Close(t.Context()))
+					assert.Equal(t, count(0, rows+changes), lastOf(got[0]))
+					assert.Equal(t, count(0, rows+changes), got[1], "a lost connection repeats nothing")
+					assert.Equal(t, count(0, rows+changes), got[2])
+					return
+				}
+			}
+		})
+	}
+}
+
+// fail makes the next read of a server fail, in one of three ways.
+func fail(f *fakeServer, way int) {
+	cure := func(f *fakeServer) { f.onPoll, f.onSnapshot, f.onOpen = nil, nil, nil }
+	once := func() error {
+		f.set(func(f *fakeServer) {
+			cure(f)
+			f.broken = true
+			if way == 1 {
+				f.onOpen = func(context.Context) error {
+					f.set(cure)
+					return loginFailed()
+				}
+			}
+		})
+		if way == 2 {
+			return sqlserver.NewProblem("cdc_disabled", "CDC is off", "enable it", nil)
+		}
+		return errBroken
+	}
+	f.onPoll = func(context.Context) error { return once() }
+	f.onSnapshot = func(context.Context, int) error { return once() }
+}
+
+// lastOf returns messages in the order of their last delivery.
+func lastOf(messages []int) []int {
+	var out []int
+	for i, n := range messages {
+		if !slices.Contains(messages[i+1:], n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
