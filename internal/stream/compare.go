@@ -85,6 +85,9 @@ func (c *comparison) versions(choice Choice, told *Structure) *Structure {
 }
 
 func (c *comparison) version(now *schema.Table, told *Structure, after lsn.Position) *Structure {
+	if told != nil {
+		now = now.WithNullable(told.Optional)
+	}
 	switch {
 	case told == nil || told.Change == event.TableDropped:
 		return c.change(event.TableCreated, now, told, after)
@@ -104,6 +107,9 @@ func (c *comparison) change(kind string, now *schema.Table, told *Structure, aft
 		digest = told.Digest
 	}
 	entry := &Structure{Schema: now.Schema, Table: now.Name, Digest: digest, Change: kind, At: c.at}
+	if told != nil {
+		entry.Optional = told.Optional
+	}
 	if c.reader.opts.SchemaChanges == nil {
 		return entry
 	}

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -43,6 +44,9 @@ type tracked struct {
 	shape   *schema.Table
 	reader  *sqlserver.ChangeReader
 	encoder *event.Encoder
+	// optional are the columns of which consumers know that their fields became
+	// optional.
+	optional []string
 	// columns stands for the types of the pages' columns; zero before the
 	// first page.
 	columns uint64
@@ -214,6 +218,9 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 			return err
 		}
 		for _, t := range both {
+			if err := t.makeOptional(r.optionalAt(t, position)); err != nil {
+				return err
+			}
 			list = append(list, t)
 			captures = append(captures, t.reader.Instance())
 		}
@@ -284,7 +291,6 @@ func (r *Reader) trackOne(table *sqlserver.Table, ci *sqlserver.CaptureInstance,
 	return t, nil
 }
 
-// sameShape reports whether rows of two table versions look the same.
-func sameShape(a, b *schema.Table) bool {
-	return a.ID() == b.ID() && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
-}
+// sameShape reports whether rows of two table versions look the same. Defaults
+// may be values that cannot be compared by ==.
+func sameShape(a, b *schema.Table) bool { return reflect.DeepEqual(a, b) }

@@ -138,6 +138,9 @@ func (p *pass) add(ctx context.Context, t *tracked, c *change) error {
 	if err := t.encoder.Row(p.batch, e); err != nil {
 		return &EventError{Table: t.name(), Position: c.at, Err: err}
 	}
+	if had, err = p.tellOptional(ctx, t, c.at, had); err != nil {
+		return err
+	}
 	if err := p.transactions.emitted(p.batch, t, had); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -26,6 +27,9 @@ type Structure struct {
 	// one the message is sent again. At is zero for what the snapshot told.
 	Change string       `json:"change"`
 	At     lsn.Position `json:"at"`
+	// Optional are the columns whose fields became optional, with a message like
+	// this, because CDC recorded a NULL in a NOT NULL column.
+	Optional []string `json:"optional,omitempty"`
 	// Previous is what they were told before: it counts after such a restart.
 	// Nil if nothing was, or once no restart can go back there.
 	Previous *Structure `json:"previous,omitempty"`
@@ -61,13 +65,7 @@ func (s *Structure) toldAt(at lsn.Position) *Structure {
 	return nil
 }
 
-func sameStructure(a, b Structure) bool {
-	if (a.Previous == nil) != (b.Previous == nil) || a.Previous != nil && !sameStructure(*a.Previous, *b.Previous) {
-		return false
-	}
-	a.Previous, b.Previous = nil, nil
-	return a == b
-}
+func sameStructure(a, b Structure) bool { return reflect.DeepEqual(a, b) }
 
 // previous is the event before, which the source blocks of schema changes
 // show.
@@ -84,6 +82,10 @@ type previous struct {
 func (r *Reader) tell(b *event.Batch, before lsn.Position) error {
 	for len(r.pending) > 0 && r.pending[0].at.Before(before) {
 		c := r.pending[0]
+		if r.superseded(before) {
+			r.pending = r.pending[1:]
+			continue
+		}
 		id := c.table.ID()
 		if c.kind != event.TableAltered {
 			r.previous.table, r.previous.time = id, time.Now()
@@ -105,6 +107,15 @@ func (r *Reader) tell(b *event.Batch, before lsn.Position) error {
 		r.pending = r.pending[1:]
 	}
 	return nil
+}
+
+// superseded reports whether the first pending change is another structure of a
+// table that has one more before a position, and so no row of this one.
+func (r *Reader) superseded(before lsn.Position) bool {
+	first := r.pending[0]
+	return first.kind == event.TableAltered && slices.ContainsFunc(r.pending[1:], func(c structureChange) bool {
+		return c.kind == event.TableAltered && c.table.ID() == first.table.ID() && c.at.Before(before)
+	})
 }
 
 // noDDL stands for the statement, which change data capture does not record
