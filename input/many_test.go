@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
@@ -91,6 +92,12 @@ func TestMany_OneFailing(t *testing.T) {
 	for _, f := range []failure{
 		{name: "offline", befall: script("ALTER DATABASE b SET OFFLINE WITH ROLLBACK IMMEDIATE"), cure: script("ALTER DATABASE b SET ONLINE"), reason: "login"},
 		{name: "dropped", befall: script("ALTER DATABASE b SET SINGLE_USER WITH ROLLBACK IMMEDIATE\nDROP DATABASE b"), reason: "login"},
+		{name: "connection killed", befall: func(t *testing.T, server *simulator.Server) {
+			sets, err := server.Query("SELECT CONVERT(nvarchar(10), session_id) FROM sys.dm_exec_sessions WHERE database_id = DB_ID(N'b') AND program_name = N'sqlserver-cdc'")
+			require.NoError(t, err)
+			require.Len(t, sets[0].Rows, 1)
+			sqlExec(t, server, "KILL "+sets[0].Rows[0][0].Str())
+		}, cure: func(*testing.T, *simulator.Server) {}},
 		{name: "capture disabled", befall: script("USE b\nEXEC sys.sp_cdc_disable_db"), reason: "cdc_disabled"},
 		{name: "login refused", befall: both(refused, script("ALTER DATABASE b SET SINGLE_USER WITH ROLLBACK IMMEDIATE\nALTER DATABASE b SET MULTI_USER")), cure: admitted, reason: "login"},
 		{name: "access denied", befall: both(denied, touch), cure: allowed, reason: "permission", recover: touched},
@@ -134,6 +141,54 @@ func TestMany_OneFailing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The same while one takes its snapshot: the others take theirs.
+func TestMany_OneFailingInTheSnapshot(t *testing.T) {
+	for name, do := range map[string]simulator.Action{
+		"cut":    simulator.Cut(),
+		"stall":  simulator.Stall(),
+		"denied": simulator.Fail(229, 14, 5, "The SELECT permission was denied on the object 'only_b', database 'b', schema 'dbo'."),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newServerOf(t, three...)
+				on := server.Control(simulator.Fault{On: "select from dbo.only_b", Keep: true, Do: do})
+				p := startPipeline(t, server, settings{fields: threeDatabases("")})
+				<-time.After(time.Minute)
+				changeIn(t, server, "a", inserts(10, 12))
+				changeIn(t, server, "c", inserts(10, 12))
+				<-time.After(15 * time.Minute)
+				assert.Equal(t, slices.Concat(twoRows, rowsOf(10, 12)), shorts(ofDatabase(p.rest(), "a")))
+				assert.Equal(t, slices.Concat(twoRows, rowsOf(10, 12)), shorts(ofDatabase(p.rest(), "c")))
+				require.Positive(t, on.Fired())
+				on.Remove()
+				changeIn(t, server, "b", inserts(10, 12))
+				<-time.After(15 * time.Minute)
+				// Its snapshot may have read them, too.
+				assert.Equal(t, []string{`{"id":1}`, `{"id":2}`, `{"id":10}`, `{"id":11}`}, keysOf(lastDeliveries(ofDatabase(p.rest(), "b"))))
+			})
+		})
+	}
+}
+
+// While nothing changes each database costs one statement a poll, and a
+// pattern one login and one statement a minute.
+func TestMany_IdleCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServerOf(t, three...)
+		p := startPipeline(t, server, settings{fields: "database_names: [ '.' ]\npoll_interval: 1s"})
+		<-time.After(90 * time.Second)
+		p.next(6)
+		count := func(on string) *simulator.ArmedFault {
+			return server.Control(simulator.Fault{On: on, App: "sqlserver-cdc", Keep: true, Do: simulator.Delay(0)})
+		}
+		polls, searches, logins := count("select from cdc.lsn_time_mapping"), count("select from sys.databases"), count("login")
+		<-time.After(10 * time.Minute)
+		assert.InDelta(t, 3*600, polls.Fired(), 3)
+		assert.Equal(t, 10, searches.Fired())
+		assert.Equal(t, 10, logins.Fired())
+	})
 }
 
 // A rejected message of one database restarts that one alone.

@@ -180,13 +180,6 @@ func (s *source) connect(ctx context.Context) error {
 	return nil
 }
 
-// share takes the source's part of the bounds that are the input's.
-func (s *source) share() {
-	s.cfg.maxQueueSize = s.in.share(s.in.cfg.maxQueueSize)
-	s.cfg.maxQueueBytes = s.in.share(s.in.cfg.maxQueueBytes)
-	s.cfg.maxReadBytes = s.in.share(s.in.cfg.maxReadBytes)
-}
-
 // deliver hands over what is read until the reading or the session has ended.
 func (s *source) deliver() {
 	for {
