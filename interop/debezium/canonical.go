@@ -1,6 +1,7 @@
 package debezium
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,10 +117,26 @@ func parts(text []byte) (*node, error) {
 
 func quoted(text string) string { return string(appendName(nil, text)) }
 
-// outline is the operation, else the kind, and the topic.
+// outline is the operation, else the kind, and the topic; of a schema change
+// also what happened to which table.
 func (c Canonical) outline() string {
 	if c.op != "" {
 		return c.op + " " + c.Topic
 	}
-	return string(c.Kind) + " " + c.Topic
+	text := string(c.Kind) + " " + c.Topic
+	if changes := c.payload.get("tableChanges"); c.Kind == KindSchemaChange && changes != nil {
+		for _, change := range changes.items {
+			text += " " + unquoted(change.get("type")) + " " + unquoted(change.get("id"))
+		}
+	}
+	return text
+}
+
+// unquoted is the text of a JSON string.
+func unquoted(n *node) string {
+	var text string
+	if n == nil || json.Unmarshal([]byte(n.text), &text) != nil {
+		return absent
+	}
+	return text
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The list in docs/debezium.md stands between these lines.
+// pageFile has the tables of properties, and the list of differences between
+// these lines.
 const (
+	pageFile  = "../../docs/debezium.md"
 	pageBegin = "<!-- differences: made from interop/debezium/differences.yaml by make goldens -->\n"
 	pageEnd   = "<!-- differences: end -->\n"
 )
@@ -21,12 +23,11 @@ const (
 // TestDifferencesPage keeps the list of docs/debezium.md equal to
 // differences.yaml.
 func TestDifferencesPage(t *testing.T) {
-	const file = "../../docs/debezium.md"
-	page, err := os.ReadFile(file)
+	page, err := os.ReadFile(pageFile)
 	require.NoError(t, err)
 	head, rest, begins := strings.Cut(string(page), pageBegin)
 	_, tail, ends := strings.Cut(rest, pageEnd)
-	require.True(t, begins && ends, "%s has no place for the list", file)
+	require.True(t, begins && ends, "%s has no place for the list", pageFile)
 	var list bytes.Buffer
 	list.WriteString("\n| what | Debezium 3.6 | here | why |\n|---|---|---|---|\n")
 	for _, topic := range readDifferences(t).Topics {
@@ -35,29 +36,35 @@ func TestDifferencesPage(t *testing.T) {
 	list.WriteString("\n")
 	want := head + pageBegin + list.String() + pageEnd + tail
 	if *rewrite {
-		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
+		require.NoError(t, os.WriteFile(pageFile, []byte(want), 0o644))
 		return
 	}
-	assert.Equal(t, want, string(page), "run make goldens and read the diff of %s", file)
+	assert.Equal(t, want, string(page), "run make goldens and read the diff of %s", pageFile)
 }
 
 // TestDifferences_NameTests makes sure that the tests which show what no
 // scenario can are there.
 func TestDifferences_NameTests(t *testing.T) {
 	for _, topic := range readDifferences(t).Topics {
-		if topic.Test == "" {
-			continue
+		if topic.Test != "" {
+			requireTest(t, topic.Test)
 		}
-		folder, name, ok := strings.Cut(topic.Test, ".")
-		require.True(t, ok, "%s: want folder.Test, got %q", topic.What, topic.Test)
-		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*_test.go"))
-		require.NoError(t, err)
-		found := false
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			found = found || bytes.Contains(text, []byte("func "+name+"("))
-		}
-		assert.True(t, found, "%s: there is no %s", topic.What, topic.Test)
 	}
+}
+
+// requireTest makes sure that there is a test, given as its folder, below the
+// root of the module, and its name.
+func requireTest(t *testing.T, name string) {
+	t.Helper()
+	folder, function, ok := strings.Cut(name, ".")
+	require.True(t, ok, "want folder.Test, got %q", name)
+	files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*_test.go"))
+	require.NoError(t, err)
+	found := false
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found = found || bytes.Contains(text, []byte("func "+function+"("))
+	}
+	assert.True(t, found, "there is no test %s", name)
 }
