@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,30 +171,51 @@ func TestInput_SearchFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servers := map[string]*fakeServer{"a_1": {}, "a_2": {}}
 		in, rec := inputOver(t, servers, newMemoryCache(), "database_names: ['a_.']")
-		var entries []sqlserver.DatabaseEntry
-		var fault error
-		in.list = func(context.Context, sqlserver.Config) ([]sqlserver.DatabaseEntry, error) { return entries, fault }
+		var list listing
+		in.list = list.get
 		var wait *service.ErrBackOff
-		fault = errBroken
+		list.set(errBroken)
 		err := in.Connect(t.Context())
 		require.ErrorIs(t, err, errBroken)
 		require.False(t, errors.As(err, &wait), "the server may be restarting")
-		fault = loginFailed()
+		list.set(loginFailed())
 		require.ErrorAs(t, in.Connect(t.Context()), &wait)
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_fatal{login,a_.}"))
 
-		entries, fault = []sqlserver.DatabaseEntry{{Name: "a_1", CDCEnabled: true}}, nil
+		list.set(nil, "a_1")
 		require.NoError(t, in.Connect(t.Context()))
 		assert.EqualValues(t, 0, rec.metric("sqlserver_cdc_fatal{login,a_.}"))
-		fault = errBroken
+		list.set(errBroken)
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, 1, rec.logged("Looking for databases failed"))
-		entries, fault = append(entries, sqlserver.DatabaseEntry{Name: "a_2", CDCEnabled: true}), nil
+		list.set(nil, "a_1", "a_2")
 		time.Sleep(2 * time.Minute)
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_connected{a_2}"))
 		require.Len(t, in.ConnectionTest(t.Context()), 2)
 		require.NoError(t, in.Close(t.Context()))
 	})
+}
+
+// listing is a server's list of databases, all with change data capture.
+type listing struct {
+	mu    sync.Mutex
+	names []string
+	err   error
+}
+
+func (l *listing) set(err error, names ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err, l.names = err, names
+}
+
+func (l *listing) get(context.Context, sqlserver.Config) (entries []sqlserver.DatabaseEntry, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range l.names {
+		entries = append(entries, sqlserver.DatabaseEntry{Name: name, CDCEnabled: true})
+	}
+	return entries, l.err
 }
 
 // Of three databases one has messages rejected, one loses its connection, its
