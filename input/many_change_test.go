@@ -107,6 +107,18 @@ func TestMany_ExactNameFirst(t *testing.T) {
 	})
 }
 
+// Without the database in topics those of several databases are the same.
+func TestMany_SharedTopics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServerOf(t, "a", "b")
+		p := startPipeline(t, server, settings{fields: "database_names: [ a, b ]\ntopic_naming: schema_table"})
+		for _, m := range p.next(4) {
+			require.Equal(t, "server1.dbo.t", m.Topic)
+		}
+		require.Equal(t, 1, countLines(p, "share a topic"))
+	})
+}
+
 // Two names of one database would move one position twice.
 func TestMany_OneDatabaseTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -78,6 +78,9 @@ func (in *input) begin(ctx context.Context) *failedError {
 		return in.unfound(err)
 	}
 	in.unknown.leave(in, in.log)
+	if in.cfg.databases.several() && in.cfg.topics.WithoutDatabase {
+		in.notices.warn("", fmt.Sprintf("With %s: %s tables of one name in several databases share a topic; the metadata database tells their rows apart, keys do not", fieldTopicNaming, namingWithoutDatabase))
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.cfg.databases.patterns() && in.ctx.Err() == nil {

@@ -19,7 +19,7 @@ func eventFields() []*service.ConfigField {
 			Default(".").Advanced().LintRule(lintTopicPart),
 		service.NewStringAnnotatedEnumField(fieldTopicNaming, map[string]string{
 			namingWithDatabase:    "`topic_prefix.database.schema.table`, as Debezium since 2.0.",
-			namingWithoutDatabase: "`topic_prefix.schema.table`, as Debezium 1.x.",
+			namingWithoutDatabase: "`topic_prefix.schema.table`, as Debezium 1.x. Tables of one name in several databases then share a topic.",
 		}).
 			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
 			Default(namingWithDatabase).Advanced(),
