@@ -234,3 +234,49 @@ func linesWith(p *pipeline, part string) []string {
 	}
 	return out
 }
+
+// The same inside the snapshots.
+func TestMany_RestartInsideTheSnapshots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServerOf(t, three...)
+		const each = 4
+		for _, name := range three {
+			changeIn(t, server, name, "INSERT dbo.t VALUES (3, N'three'), (4, N'four')")
+		}
+		fields := threeDatabases("max_batch_size: 1\nsnapshot_fetch_size: 1\npoll_interval: 5s")
+		for n := range 3 * each {
+			accepted, left := crash(t, server, settings{fields: fields, store: newStore()}, n)
+			p := startPipeline(t, server, settings{fields: fields, store: left})
+			<-time.After(time.Minute)
+			p.stop()
+			for _, name := range three {
+				all := slices.Concat(ofDatabase(accepted, name), ofDatabase(p.rest(), name))
+				require.Equal(t, []string{`{"id":1}`, `{"id":2}`, `{"id":3}`, `{"id":4}`}, keysOf(all), "database %s after %d messages", name, len(accepted))
+				requireGrowing(t, all)
+			}
+		}
+	})
+}
+
+// A login without a user in one database reads the others, and that one as soon
+// as it is let in.
+func TestMany_NoUserInOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServerOf(t, three...)
+		sqlExec(t, server, "CREATE LOGIN reader WITH PASSWORD = '"+password+"'")
+		admit := func(name string) {
+			sqlExec(t, server, "USE "+name+"\nCREATE USER reader FOR LOGIN reader\nGRANT SELECT ON SCHEMA::dbo TO reader\nGRANT SELECT ON SCHEMA::cdc TO reader")
+		}
+		admit("a")
+		admit("c")
+		p := startPipeline(t, server, settings{fields: threeDatabases("user: reader")})
+		<-time.After(5 * time.Minute)
+		require.Len(t, p.rest(), 4)
+		require.Equal(t, 1, countLines(p, "Cannot go on (login)"), "log:\n%s", p.logs)
+		require.Contains(t, p.logs.String(), "database_names")
+		admit("b")
+		p.awaitCount("b", 2)
+		require.Len(t, p.rest(), 6)
+		require.Equal(t, 1, countLines(p, "Going on: login is cured"))
+	})
+}
