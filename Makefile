@@ -6,7 +6,7 @@ GO       ?= go
 FUZZTIME ?= 5s
 SHELL    := /bin/bash
 
-.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop golden goldens bench check clean
+.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
 
 build: ## the distribution, in bin/
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
@@ -50,6 +50,9 @@ cross: ## builds for the other platforms
 interop: ## other people's programs against the simulator: SQL clients, Debezium
 	./interop/drivers/setup
 	$(GO) test -tags interop -count 1 -timeout 20m ./interop/...
+
+live: ## every scenario against Debezium itself, by name; a part of what interop does
+	$(GO) test -tags interop ./interop/debezium -run TestScenarios -count 1 -timeout 20m -v
 
 golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite

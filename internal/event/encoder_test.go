@@ -265,6 +265,11 @@ func TestNaming_Table(t *testing.T) {
 			assert.Equal(t, tt.want, Naming{Prefix: "p"}.Table(schema.TableID{Database: "db", Schema: "dbo", Name: tt.table}))
 		})
 	}
+	t.Run("without the database, as in 1.x", func(t *testing.T) {
+		id := schema.TableID{Database: "db", Schema: "dbo", Name: "a b"}
+		assert.Equal(t, "p.dbo.a_b", Naming{Prefix: "p", WithoutDatabase: true}.Table(id))
+		assert.Equal(t, "p_dbo_a_b", Naming{Prefix: "p", WithoutDatabase: true, Delimiter: "_"}.Table(id))
+	})
 	t.Run("schema names are sanitised, the source block is not", func(t *testing.T) {
 		table := customers()
 		table.Name = "my table"
