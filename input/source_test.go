@@ -231,7 +231,7 @@ func TestInput_AnythingMayHappenToOthers(t *testing.T) {
 				servers[name] = &fakeServer{rows: rows, changes: changes, batch: 1 + r.IntN(4), offset: 1000 * i}
 			}
 			fields := []string{"", "max_queue_size: 6\ncheckpoint_limit: 5", "batching: {count: 3, period: 1s}"}
-			in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [rejected, failing, sound]\n"+fields[r.IntN(len(fields))])
+			in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [rejected, failing, sound]\npoll_interval: 5s\n"+fields[r.IntN(len(fields))])
 			var (
 				open    []delivery
 				trouble = 30
