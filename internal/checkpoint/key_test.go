@@ -37,3 +37,8 @@ func TestKey_DifferentPairsDiffer(t *testing.T) {
 		assert.Equal(t, p == q && d == e, checkpoint.Key(p, d) == checkpoint.Key(q, e))
 	})
 }
+
+func TestKeyUnder(t *testing.T) {
+	assert.Equal(t, "mine.inventory", checkpoint.KeyUnder("mine", "inventory"))
+	assert.Equal(t, "a/b.c%2Ed", checkpoint.KeyUnder("a/b", "c.d"), "the key is a person's and stays as it is")
+}
