@@ -42,6 +42,7 @@ const (
 // decimals and of binary values at least once, all with schemas. That stands for
 // the 72 products of the modes, since no type is written by two of them: not by
 // Debezium, TestMatrix_OneModeWritesAColumn, and not here, schema.TestModes_Disjoint.
+// One more play masks, hashes and cuts columns of every type.
 func matrix() string {
 	groups := matrixGroups()
 	var all []matrixColumn
@@ -211,7 +212,7 @@ func TestMatrix_OneModeWritesAColumn(t *testing.T) {
 	modeOf := map[string]string{"numbers": "decimal.handling.mode", "binaries": "binary.handling.mode"} // texts: none
 	written, agreeing := map[string]string{}, 0
 	for _, s := range scenarios {
-		if !ofMatrix(s) {
+		if !ofMatrix(s) || s.Name == matrixFolder+"/masks" {
 			continue
 		}
 		golden := readGolden(t, s)
