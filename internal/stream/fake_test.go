@@ -160,6 +160,9 @@ func (f *fakeServer) cleanup(mark lsn.LSN) {
 func (f *fakeServer) Changed(_ context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) (sqlserver.Changes, error) {
 	var changes sqlserver.Changes
 	for i, ci := range r.Instances() {
+		if _, listed := f.lows[ci.ObjectID]; !listed {
+			return sqlserver.Changes{}, sqlserver.ErrInstanceGone
+		}
 		if slices.ContainsFunc(f.rows[ci.ObjectID], func(row sqlserver.ChangeRow) bool {
 			return !row.Commit.Before(from) && !row.Commit.After(to)
 		}) {
@@ -178,6 +181,9 @@ func (f *fakeServer) ReadChanges(_ context.Context, r *sqlserver.ChangeReader, q
 	ci := r.Instance()
 	if err := f.failing("page of " + ci.Name); err != nil {
 		return sqlserver.ChangePage{}, err
+	}
+	if _, listed := f.lows[ci.ObjectID]; !listed {
+		return sqlserver.ChangePage{}, sqlserver.ErrInstanceGone
 	}
 	byCommand := r.ByCommand()
 	rows := slices.Clone(f.rows[ci.ObjectID])
