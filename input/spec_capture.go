@@ -20,7 +20,7 @@ func captureFields() []*service.ConfigField {
 		service.NewStringField(fieldCaptureInstances).
 			Description("What happens when a table gets a second capture instance, as after a change of its columns. `follow`: the first is read up to the beginning of the second, and the second from there on, so that events have its columns from then on; a warning says when the first can be disabled. An instance that the login cannot read, or that lacks columns which are read and which the table still has, is not gone over to, with a warning. `observe`: the one that is read is read on while it exists, and a warning says once that there is a newer one. `manage`, which is to make and drop instances itself, does not exist yet.").
 			Default(instancesFollow).Advanced().
-			LintRule(`root = match this { "follow", "observe" => [], "manage" => [ "manage does not exist yet: use follow, and make and drop capture instances by hand" ], _ => [ "unknown value %q: use follow or observe".format(this) ] }`),
+			LintRule(`root = if this == "manage" { [ "manage does not exist yet: use follow, and make and drop capture instances by hand" ] } else if !["follow", "observe"].contains(this) { [ "unknown value %q: use follow or observe".format(this) ] }`),
 		service.NewBoolField(fieldTableIgnoreBuiltin).
 			Description("Whether tables of the schemas `cdc` and `sys`, and `systranschemas`, are left out whatever the lists say.").
 			Default(true).Advanced(),
