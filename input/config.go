@@ -60,6 +60,7 @@ type config struct {
 	maxReadBytes                int // of rows read and not emitted
 	stopOnFatal                 bool
 	retries                     retryPolicy
+	streamingDelay              time.Duration // between snapshot and stream
 	cache, cacheKey             string
 	checkpointLimit             int
 	replayNacks                 bool
@@ -103,6 +104,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		maxQueueBytes:            r.int(fieldMaxQueueSizeInBytes),
 		stopOnFatal:              r.string(fieldOnFatal) == onFatalStop,
 		retries:                  r.retries(),
+		streamingDelay:           r.streamingDelay(),
 		cache:                    r.string(fieldCheckpointCache),
 		cacheKey:                 r.optionalString(fieldCheckpointCacheKey),
 		checkpointLimit:          r.int(fieldCheckpointLimit),

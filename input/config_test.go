@@ -33,7 +33,9 @@ func TestConfig_Defaults(t *testing.T) {
 	assert.Equal(t, sqlserver.Config{
 		Host: "h", Port: 1433, User: "u", Password: "p@:/ss", Database: "db", Encrypt: "true",
 		ApplicationName: "sqlserver-cdc", ApplicationIntent: "ReadWrite", DriverOptions: map[string]string{}, CancelGrace: cancelGrace,
+		Auth: sqlserver.Auth{Mode: "sql"}, ConnectTimeout: time.Minute, QueryTimeout: 10 * time.Minute, InitialStatements: []string{},
 	}, c.server)
+	assert.Equal(t, retryPolicy{most: 10 * time.Second, limit: -1}, c.retries)
 	assert.True(t, c.tombstones)
 	assert.False(t, c.keySchemas)
 	assert.False(t, c.valueSchemas)

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 			return "", err
 		}
 		reason, text, remedy = reasonLogin, "the server refuses the login or the database",
-			"correct user, password or database_names"
+			cmp.Or(sqlserver.Advice(err), "correct user, password, auth or database_names")
 	case sqlserver.ClassPermission:
 		reason, text, remedy = sqlserver.ReasonPermission, "the login lacks a right",
 			"grant it SELECT on the captured tables and on schema cdc"
@@ -53,6 +54,14 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 		return "", err
 	}
 	return reason, sqlserver.NewProblem(reason, text, remedy, err)
+}
+
+// advised adds to an error what a person can do about it, if that is known.
+func advised(err error) error {
+	if advice := sqlserver.Advice(err); advice != "" {
+		return fmt.Errorf("%w (%s)", err, advice)
+	}
+	return err
 }
 
 // curedAfresh are the reasons whose remedy is, or may be, to start afresh.
@@ -117,6 +126,9 @@ func (s *source) interrupt() {
 // the next, or Connect asks for it.
 func (s *source) fail(ctx context.Context, err error) {
 	reason, err := s.diagnose(err)
+	if reason == "" {
+		reason, err = s.cfg.retries.judge(s.failures.next(""), advised(err))
+	}
 	if s.cfg.databases.several() {
 		err = fmt.Errorf("database %q: %w", s.databaseName(), err)
 	}
@@ -140,10 +152,10 @@ func (s *source) fail(ctx context.Context, err error) {
 // retryLater returns how long to wait after an error that time cures. Benthos
 // logs what Connect returns, which fails only when no other database is read.
 func (s *source) retryLater(err error) time.Duration {
-	if s.failures.next("") == 1 && s.cfg.databases.several() {
+	if s.failures.times == 1 && s.cfg.databases.several() {
 		s.log.Warnf("Reading fails and is tried again: %v", err)
 	}
-	return s.failures.length()
+	return s.cfg.retries.pause(s.failures.times)
 }
 
 // enterFatal publishes a fatal state, and logs it when it is news.

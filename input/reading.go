@@ -60,6 +60,12 @@ func (r *reading) run(ctx context.Context, db database) error {
 		if err := r.beat(ctx); err != nil {
 			return err
 		}
+		if delay := r.source.cfg.streamingDelay; delay > 0 {
+			r.succeeded() // the snapshot has
+			if err := r.pause(ctx, delay); err != nil {
+				return err
+			}
+		}
 	}
 	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPosition)
 	for {
@@ -79,17 +85,17 @@ func (r *reading) run(ctx context.Context, db database) error {
 				return err
 			}
 		}
-		if err := r.pause(ctx); err != nil {
+		if err := r.pause(ctx, r.source.cfg.pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
 // pause waits before the next look for changes.
-func (r *reading) pause(ctx context.Context) error {
+func (r *reading) pause(ctx context.Context, d time.Duration) error {
 	ctx, release := r.session.bind(ctx)
 	defer release()
-	timer := time.NewTimer(r.source.cfg.pollInterval)
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -24,6 +23,7 @@ func Spec() *service.ConfigSpec {
 		Fields(eventFields()...).
 		Fields(snapshotFields()...).
 		Fields(runningFields()...).
+		Fields(pauseFields()...).
 		LintRule(specLint)
 	for _, e := range specExamples {
 		spec = spec.Example(e.title, e.summary, e.yaml)
@@ -93,6 +93,8 @@ var (
 	lintPositive = `root = if this.type() == "number" && this < 1 { [ "must be at least 1" ] }`
 	lintNatural  = `root = if this.type() == "number" && this < 0 { [ "must not be negative; 0 means no limit" ] }`
 	lintDuration = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") || !this.re_match("[1-9]") { [ "invalid duration %q: use a positive number with a unit, such as 500ms or 2s".format(this.string()) ] }`
+	lintPause    = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") { [ "invalid duration %q: use a number with a unit, such as 10s; 0s is no pause".format(this.string()) ] }`
+	lintNoLimit  = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") { [ "invalid duration %q: use a number with a unit, such as 10m; 0s means no limit".format(this.string()) ] }`
 	lintInterval = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") { [ "invalid duration %q: use a number with a unit, such as 10s; 0s is never".format(this.string()) ] }`
 	// Java's syntax is wider than the linter's, so only what is an error in
 	// both is found here; the rest is checked at start-up.
@@ -108,59 +110,6 @@ root = if ["missing closing", "missing argument to repetition operator", "unexpe
 	lintMeta        = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
 		`["`+strings.Join(optionalMetadata, `", "`)+`"]`, strings.Join(optionalMetadata, ", "))
 )
-
-func connectionFields() []*service.ConfigField {
-	return []*service.ConfigField{
-		service.NewStringField(fieldConnectionString).
-			Description("A connection string in one of the forms of go-mssqldb: a `sqlserver://` URL, `key=value` pairs or ODBC. It takes the place of `host`, `port`, `user`, `password` and `instance`, and its own settings keep the driver's meaning. Special characters in a password have to be escaped in it; in the separate fields they do not.").
-			Secret().Optional().
-			Example("sqlserver://cdc_reader:${MSSQL_PASSWORD}@db.example.com:1433?database=inventory"),
-		service.NewStringField(fieldHost).
-			Description("The name or address of the server. Required unless `connection_string` is set.").
-			Optional().Example("db.example.com"),
-		service.NewIntField(fieldPort).
-			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
-			Default(sqlserver.DefaultPort),
-		service.NewStringField(fieldUser).
-			Description("The SQL Server login.").
-			Optional().Example("cdc_reader"),
-		service.NewStringField(fieldPassword).
-			Description("The password of the login, as it is: nothing has to be escaped for SQL Server. In YAML put it in single quotes, because Benthos replaces environment variables before it reads the YAML.").
-			Secret().Optional().Example("${MSSQL_PASSWORD}"),
-		service.NewStringField(fieldInstance).
-			Description("The name of a named instance.").
-			Optional().Advanced().Example("SQLEXPRESS"),
-		service.NewStringListField(fieldDatabaseNames).
-			Description("The databases to capture; empty: that of the connection string. An entry is the exact name of a database or, if there is none of that name, a Java regular expression that must match the whole of one, ignoring case. An expression stands for the databases with change data capture, also those that get it later: it is looked for once a minute. Each database has a connection, a position and a snapshot of its own; what fails in one does not stop the others.").
-			Default([]any{}).
-			Example([]string{"inventory"}).Example([]string{"inventory", `shop_\d+`}).
-			LintRule(lintNames),
-		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
-			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
-			sqlserver.EncryptLogin:  "Only the login packet is encrypted, and the certificate is checked only if `tls` names an authority. JDBC calls this `false`.",
-			sqlserver.EncryptFalse:  "Nothing is encrypted, not even the password.",
-			sqlserver.EncryptStrict: "TDS 8.0: TLS comes before the first byte of the protocol.",
-		}).
-			Description("How the connection is encrypted. A connection string that sets `encrypt` has precedence.").
-			Default(sqlserver.EncryptTrue),
-		service.NewTLSField(fieldTLS).
-			Description("Certificates for the encrypted connection. Whether it is encrypted is decided by `encrypt` alone.").
-			Optional().Advanced(),
-		service.NewStringField(fieldApplicationName).
-			Description("The program name that the server shows for our sessions.").
-			Default(sqlserver.DefaultApplicationName).Advanced(),
-		service.NewStringEnumField(fieldApplicationIntent, sqlserver.IntentReadWrite).
-			Description("The intent declared at login. Read-only replicas are not supported in this version.").
-			Default(sqlserver.IntentReadWrite).Advanced(),
-		service.NewStringField(fieldDatabaseServerTimezone).
-			Description("The time zone of the server, by its IANA or Windows name: it records the times of transactions in local time. Without it the server is asked, which answers from SQL Server 2022 on; else its present offset is taken, with a warning. In the hour that clocks repeat, times are those of the first.").
-			Optional().Advanced().Example("Europe/Vienna").Example("W. Europe Standard Time"),
-		service.NewStringMapField(fieldDriverOptions).
-			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
-			Default(map[string]any{}).Advanced().
-			Example(map[string]any{"packet size": "16384"}),
-	}
-}
 
 func snapshotFields() []*service.ConfigField {
 	return []*service.ConfigField{
