@@ -21,7 +21,7 @@ func (r *run) compare() error {
 		switch {
 		case e.Op == opRead:
 			start = e.commit()
-		case e.Kind != kindHeartbeat: // which repeats a position
+		default:
 			stream = append(stream, e)
 			if e.Table == "m" {
 				end = max(end, e.commit())
@@ -68,10 +68,20 @@ func (r *run) same(want, got []Event, which string) error {
 		case i >= len(want):
 			return fmt.Errorf("%s: too much: %v", which, got[i])
 		case !same(want[i], got[i]):
-			return fmt.Errorf("%s: event %d is\n%v, want\n%v", which, i, got[i], want[i])
+			return fmt.Errorf("%s: event %d is\n%v, want\n%v, which comes %s", which, i, got[i], want[i], comes(want[i], got))
 		}
 	}
 	return nil
+}
+
+// comes says where an event comes, if it does.
+func comes(want Event, events []Event) string {
+	for i, e := range events {
+		if e.Position == want.Position {
+			return fmt.Sprintf("as event %d: %v", i, e)
+		}
+	}
+	return "nowhere"
 }
 
 func rowsAndTransactions(events []Event) []Event {

@@ -5,14 +5,21 @@ import (
 	"regexp"
 )
 
-// markers are the rows of table m that were delivered, and the commit LSNs of
-// their positions.
+// markers are the rows of table m that were delivered, with the commit LSNs of
+// those in the stream.
 type markers map[string]string
+
+// inSnapshot is in the place of the commit LSN of a row of the snapshot, and is
+// less than any.
+const inSnapshot = "-"
 
 func (m markers) note(events []Event) {
 	for _, e := range events {
 		if e.Table == "m" && e.Kind == kindChange {
 			m[e.Key] = e.commit()
+			if e.Op == opRead {
+				m[e.Key] = inSnapshot
+			}
 		}
 	}
 }

@@ -22,7 +22,10 @@ type run struct {
 	witness *witness
 
 	marker int // the last one used
+	// settled is set once the subject's snapshot is over, since the beginning.
+	settled bool
 	events int // that were compared
+	lives  int
 }
 
 // Result is what playing a plan has shown.
@@ -41,7 +44,7 @@ func (p *Plan) Run(e Environment) (Result, error) {
 	r := &run{env: e, plan: p, server: server}
 	err = r.play()
 	r.end()
-	return Result{Events: r.events}, errors.Join(err, server.Close())
+	return Result{Events: r.events, Lives: r.lives}, errors.Join(err, server.Close())
 }
 
 func (r *run) play() error {
@@ -80,6 +83,7 @@ func (r *run) step(s Step) error {
 
 // begin starts the pipelines on empty caches.
 func (r *run) begin(first settings) error {
+	r.settled = false
 	var err error
 	if r.witness, err = startWitness(r.env, r.server, r.plan.traits.told); err != nil {
 		return err
@@ -123,6 +127,7 @@ func (r *run) settle() error {
 			return err
 		}
 	}
+	r.settled = true
 	return nil
 }
 
@@ -181,6 +186,7 @@ func (r *run) finish() error {
 func (r *run) end() {
 	if r.subject != nil {
 		r.subject.kill()
+		r.lives += r.subject.lives
 	}
 	if r.witness != nil {
 		r.witness.stop(r.env)

@@ -74,10 +74,16 @@ EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
 `
 
 // secondInstance makes a second capture instance of table a, with the columns
-// it has now.
+// it has now. The snapshot must be over: of a table that is read while it has
+// two, the changes before the newer one are in the rows.
 type secondInstance struct{ name string }
 
 func (s secondInstance) do(r *run) error {
+	if !r.settled {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
 	return r.server.Exec(useDatabase + "IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 1\n" + capture("a", s.name))
 }
 

@@ -36,6 +36,7 @@ type subject struct {
 
 	mu        sync.Mutex
 	life      *life
+	lives     int
 	left      *streamtest.Cache // what the last life left
 	delivered []Event           // by all lives
 	rejected  bool              // the output has rejected something
@@ -82,9 +83,7 @@ func (s *subject) start(set settings) error {
 		if !keep {
 			return err
 		}
-		if err := s.saving(l, key, value); err != nil {
-			return err
-		}
+		s.saving(l, key, value)
 		if err != nil {
 			l.cache.Put(key, value)
 		}
@@ -92,6 +91,7 @@ func (s *subject) start(set settings) error {
 	}
 	s.mu.Lock()
 	s.life = l
+	s.lives++
 	s.mu.Unlock()
 	stream, err := streamtest.Start(streamtest.Config{
 		Input: inputYAML(subjectName, append(set.fields(s.env, s.traits.told), "on_fatal: stop")),
@@ -149,7 +149,7 @@ func (s *subject) take(ctx context.Context, l *life, batch service.MessageBatch)
 			s.owed[e.Position] = true
 		}
 		// An output may have delivered some of what it rejects.
-		s.delivered = append(s.delivered, events[:s.chance.IntN(len(events)+1)]...)
+		s.note(events[:s.chance.IntN(len(events)+1)])
 		return errRejected
 	}
 	s.keep(events)
@@ -164,7 +164,7 @@ func (s *subject) take(ctx context.Context, l *life, batch service.MessageBatch)
 
 // keep notes what was delivered and is about to be acknowledged.
 func (s *subject) keep(events []Event) {
-	s.delivered = append(s.delivered, events...)
+	s.note(events)
 	s.markers.note(events)
 	for _, e := range events {
 		delete(s.owed, e.Position)
@@ -184,18 +184,25 @@ func (s *subject) keep(events []Event) {
 	}
 }
 
-// saving lets a life write to its cache, or kills it there.
-func (s *subject) saving(l *life, key string, value []byte) error {
+// note keeps what was delivered, but for heartbeats, which repeat a position.
+func (s *subject) note(events []Event) {
+	for _, e := range events {
+		if e.Kind != kindHeartbeat {
+			s.delivered = append(s.delivered, e)
+		}
+	}
+}
+
+// saving kills a life before a write to its cache, if that is due. What it
+// writes from then on is lost with it.
+func (s *subject) saving(l *life, key string, value []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.dead {
-		return errDead
-	}
-	if !l.armed || l.save == 0 {
-		return nil
+	if l.dead || !l.armed || l.save == 0 {
+		return
 	}
 	if l.save--; l.save > 0 {
-		return nil
+		return
 	}
 	left := l.cache.Copy()
 	if l.torn && left.Values()[twin(key)] != nil {
@@ -204,7 +211,6 @@ func (s *subject) saving(l *life, key string, value []byte) error {
 		left.Put(key, value[:len(value)/2])
 	}
 	s.end(l, left)
-	return errDead
 }
 
 // twin returns the key of the other slot of a document.
@@ -298,8 +304,11 @@ func (s *subject) passed(marker int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	commit := s.markers.commit(marker)
-	if commit == "" {
+	switch commit {
+	case "":
 		return false
+	case inSnapshot:
+		return true // what is saved shows with the next one
 	}
 	for key, value := range s.life.cache.Values() {
 		if strings.Contains(key, ".position.") && savedCommit(value) >= commit {
