@@ -111,9 +111,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	d.name = facts.Database
 	d.setTimeZone(facts)
 	if !facts.CDCEnabled {
-		return sqlserver.NewProblem(sqlserver.ReasonCDCDisabled,
-			fmt.Sprintf("change data capture is off in database %q", d.name),
-			"run EXEC sys.sp_cdc_enable_db in it", nil)
+		return sqlserver.CDCDisabled(facts)
 	}
 	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
@@ -248,6 +246,13 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	if progress == nil || !progress.Told {
 		next.Structures = stream.Structures(choices)
 	}
+	if progress != nil {
+		for _, c := range choices {
+			if columns := known.Optional(c.First().Shape); len(columns) > 0 {
+				next = next.WithOptional(c.First().Shape, columns)
+			}
+		}
+	}
 	for _, c := range choices {
 		next.Instances = append(next.Instances, c.Identity)
 		if d.cfg.snapshotMode == snapshotInitial {
@@ -259,6 +264,11 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	// finds with this.
 	if err := onKnown(ctx, next); err != nil {
 		return fmt.Errorf("storing capture instances: %w", err)
+	}
+	opts.Optional = next.Optional
+	opts.OnOptional = func(ctx context.Context, t *schema.Table, columns []string) error {
+		next = next.WithOptional(t, columns)
+		return onKnown(ctx, next)
 	}
 	return snapshot.New(d.conn, opts, progress).Run(ctx, sink)
 }

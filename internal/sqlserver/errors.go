@@ -182,10 +182,10 @@ func connectError(err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// cdcDisabled is the problem of a database without change data capture.
+// cdcDisabled is the problem of a database without change data capture, where
+// nothing is known of its server.
 func cdcDisabled(database string, err error) error {
-	return NewProblem(ReasonCDCDisabled, fmt.Sprintf("change data capture is off in database %q", database),
-		"run EXEC sys.sp_cdc_enable_db in it", err)
+	return cdcOff(database, enableCDCStatement, err)
 }
 
 // SnapshotNotAllowed is the problem of a database that does not allow snapshot

@@ -13,17 +13,11 @@ import (
 // database_id of sys.databases.
 // Source: MS docs, sys.databases, DB_ID, SERVERPROPERTY, SYSDATETIMEOFFSET.
 const factsStatement = `SELECT d.name, d.is_cdc_enabled, d.snapshot_isolation_state, d.is_read_committed_snapshot_on, d.collation_name,
- CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), CONVERT(int, SERVERPROPERTY('EngineEdition')), DATEPART(TZOFFSET, SYSDATETIMEOFFSET())
+ CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), CONVERT(int, SERVERPROPERTY('EngineEdition')), DATEPART(TZOFFSET, SYSDATETIMEOFFSET()),
+ CASE WHEN DB_ID(N'rdsadmin') IS NULL THEN 0 ELSE 1 END
 FROM sys.databases AS d WHERE d.name = DB_NAME()`
 
 const timeZoneStatement = `SELECT CURRENT_TIMEZONE_ID()`
-
-// Engine editions whose version number says nothing.
-// Source: MS docs, SERVERPROPERTY, EngineEdition.
-const (
-	editionAzureDatabase   = 5
-	editionManagedInstance = 8
-)
 
 // Facts reads what matters of the connection's database and its server.
 func (c *Conn) Facts(ctx context.Context) (Facts, error) {
@@ -67,6 +61,7 @@ func readFacts(row []driver.Value) (Facts, error) {
 		Version:               s.text(),
 		EngineEdition:         s.int(),
 		Offset:                time.Duration(s.int()) * time.Minute,
+		RDS:                   s.int() == 1,
 	}
 	return f, s.err
 }

@@ -69,6 +69,9 @@ type Facts struct {
 	Offset time.Duration
 	// TimeZone is CURRENT_TIMEZONE_ID() where the server has it, else empty.
 	TimeZone string
+	// RDS is true in Amazon RDS, which keeps a database rdsadmin on each
+	// server. Source: AWS docs, "Amazon RDS for Microsoft SQL Server".
+	RDS bool
 }
 
 // ChangeRow is one row of a change table. It is good until its page is
