@@ -56,7 +56,7 @@ func TestMany_FoundLater(t *testing.T) {
 		server := newServerOf(t, "shop_1")
 		sqlExec(t, server, "CREATE DATABASE shop_2\nGO\nCREATE DATABASE other\nGO\nUSE other\nEXEC sys.sp_cdc_enable_db")
 		kept := newStore()
-		fields := `database_names: [ 'SHOP_\d+', 'no such.*' ]`
+		fields := "poll_interval: 5s\ndatabase_names: [ 'SHOP_\\d+', 'no such.*' ]"
 		p := startPipeline(t, server, settings{fields: fields, store: kept})
 		p.want(twoRows...)
 		<-time.After(10 * time.Minute)
@@ -155,7 +155,7 @@ func TestMany_StopsWithTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServerOf(t, "a", "b")
 		var why error
-		p := startPipeline(t, server, settings{fields: "database_names: [ a, b ]\non_fatal: stop", onStop: func(err error) { why = err }})
+		p := startPipeline(t, server, settings{fields: "database_names: [ a, b ]\non_fatal: stop\npoll_interval: 5s", onStop: func(err error) { why = err }})
 		p.awaitCount("a", 2)
 		p.awaitCount("b", 2)
 		sqlExec(t, server, "USE a\nEXEC sys.sp_cdc_disable_db")
