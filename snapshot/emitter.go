@@ -30,6 +30,7 @@ type emitter struct {
 	opts     Options
 	progress *Progress // what holds once everything emitted is acknowledged
 	encoders map[int]*event.Encoder
+	optional map[int]int // fields of a table that consumers were told are optional
 
 	ordinal uint64 // of the next row
 	batch   *event.Batch
@@ -49,7 +50,7 @@ type heldRow struct {
 
 // newEmitter reserves ordinals before anything can be emitted.
 func newEmitter(ctx context.Context, sink Sink, opts Options, progress *Progress) (*emitter, error) {
-	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, batch: &event.Batch{}}
+	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, optional: map[int]int{}, batch: &event.Batch{}}
 	return e, e.reserve(ctx)
 }
 
@@ -125,7 +126,7 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 		return nil
 	}
 	e.held = nil
-	if e.ordinal == e.progress.NextOrdinal {
+	if e.ordinal+1 >= e.progress.NextOrdinal { // a row may take two
 		if err := e.reserve(ctx); err != nil {
 			return err
 		}
@@ -134,6 +135,7 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 	if err != nil {
 		return err
 	}
+	had := len(e.batch.Messages)
 	at := place{firstTable: held.table == 0, firstRow: held.first, lastRow: held.last, last: final}
 	err = encoder.Row(e.batch, event.Change{
 		Op: event.OpRead, After: held.reader.Values(held.row),
@@ -143,6 +145,9 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 	if err != nil {
 		return sqlserver.NewProblem(reasonEvent, fmt.Sprintf("a row of %s cannot become an event", encoder.Table().ID()),
 			"correct the row or its column's type, or leave the table out", err)
+	}
+	if err := e.tellOptional(ctx, held, encoder, had); err != nil {
+		return err
 	}
 	e.ordinal++
 	if held.last {
@@ -200,6 +205,11 @@ func (e *emitter) encoder(table int) (*event.Encoder, error) {
 	enc, err := e.opts.Encoder(shape)
 	if err != nil {
 		return nil, fmt.Errorf("preparing table %s: %w", shape.ID(), err)
+	}
+	if e.opts.Optional != nil {
+		if err := enc.MakeOptional(e.opts.Optional(shape)); err != nil {
+			return nil, fmt.Errorf("preparing table %s: %w", shape.ID(), err)
+		}
 	}
 	e.encoders[table] = enc
 	return enc, nil

@@ -49,6 +49,11 @@ type Options struct {
 	// order; nobody is told if that is nil.
 	Structures    []*schema.Table
 	SchemaChanges *event.SchemaChanges
+	// Optional returns the columns whose fields have become optional in an
+	// earlier attempt; nil: none. OnOptional stores those that do, before the
+	// first message that shows it; nil if nobody asks.
+	Optional   func(*schema.Table) []string
+	OnOptional func(ctx context.Context, t *schema.Table, columns []string) error
 	// Encoder makes the encoder of a table version.
 	Encoder      func(*schema.Table) (*event.Encoder, error)
 	FetchSize    int           // rows a page; zero: DefaultFetchSize

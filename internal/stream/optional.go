@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // optionalAt returns the columns of which consumers knew at a position that
@@ -20,6 +21,30 @@ func (r *Reader) optionalAt(t *tracked, at lsn.Position) []string {
 		}
 	}
 	return nil
+}
+
+// Optional returns the columns of a table whose fields consumers know to have
+// become optional.
+func (k Known) Optional(table *schema.Table) []string {
+	for i := range k.Structures {
+		if k.Structures[i].names(table) {
+			return k.Structures[i].Optional
+		}
+	}
+	return nil
+}
+
+// WithOptional returns what is known once fields of a table have become
+// optional in a snapshot.
+func (k Known) WithOptional(table *schema.Table, columns []string) Known {
+	k.Structures = slices.Clone(k.Structures)
+	for i, s := range k.Structures {
+		if s.names(table) {
+			s.Digest, s.Optional = event.StructureDigest(table.WithNullable(columns)), slices.Clone(columns)
+			k.Structures[i] = s
+		}
+	}
+	return k
 }
 
 // makeOptional makes fields optional of which consumers know that they are.
