@@ -140,7 +140,7 @@ func javaFloat(f float64, bits int) string {
 		if !found {
 			continue
 		}
-		sign, mantissa := "", mantissa
+		sign := ""
 		if mantissa[0] == '-' {
 			sign, mantissa = "-", mantissa[1:]
 		}

@@ -51,16 +51,16 @@ func TestEncoder_Allocations(t *testing.T) {
 		"update of the key": change(OpUpdate, row, moved), "delete": change(OpDelete, row, nil),
 	}
 	for name, set := range map[string]func(*Options){"plain": func(*Options) {}, "schemas": withSchemas} {
-		for i, time := range schema.TimeModes {
+		for i, mode := range schema.TimeModes {
 			modes := func(o *Options) {
-				o.Modes.Time = time
+				o.Modes.Time = mode
 				o.Modes.Decimal = schema.DecimalModes[i%len(schema.DecimalModes)]
 				o.Modes.Binary = schema.BinaryModes[i%len(schema.BinaryModes)]
 			}
 			e, err := NewEncoder(table, options(set, modes))
 			require.NoError(t, err)
 			for operation, c := range changes {
-				t.Run(fmt.Sprintf("%s/%s/%s", name, time, operation), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, mode, operation), func(t *testing.T) {
 					b := Batch{Messages: make([]Message, 0, 8)}
 					allocs := testing.AllocsPerRun(100, func() {
 						b.Messages, b.chunk = b.Messages[:0], b.chunk[:0]
