@@ -14,7 +14,14 @@ GO
 INSERT dbo.parts VALUES (2, 'a much longer code than before', 3, 2.25)
 --> capture
 --> wait quiet
+ALTER TABLE dbo.parts ALTER COLUMN n bigint NULL
+GO
+ALTER TABLE dbo.parts ALTER COLUMN price decimal(12, 2) NULL
+GO
+INSERT dbo.parts VALUES (3, 'x', 3000000000, 1234567.25)
+--> capture
+--> wait quiet
 --> restart
-INSERT dbo.parts VALUES (3, 'once more a longer code', 4, 3)
+INSERT dbo.parts VALUES (4, 'once more a longer code', 4000000000, 3)
 --> capture
 --> wait quiet
