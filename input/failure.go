@@ -138,6 +138,9 @@ func (s *source) fail(ctx context.Context, err error) {
 	} else {
 		wait = s.retryLater(err)
 	}
+	if name := s.databaseName(); name != "" {
+		s.in.metrics.connected.Set(0, name)
+	}
 	roused := make(chan struct{})
 	s.in.change(s, state{err: err, fatal: reason != "", roused: roused})
 	timer := time.NewTimer(wait)

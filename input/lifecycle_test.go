@@ -254,7 +254,7 @@ func TestDiagnose(t *testing.T) {
 	}{
 		{"network", sqlserver.ErrConnectionLost, true, "", ""},
 		{"deadlock", mssql.Error{Number: 1205}, true, "", ""},
-		{"wrong password", loginFailed(), false, "login", "correct user, password"},
+		{"wrong password", loginFailed(), false, "login", "check user and password"},
 		{"password rotated", loginFailed(), true, "", ""},
 		{"no database", mssql.Error{Number: 4060}, false, "login", "database_names"},
 		{"no right", mssql.Error{Number: 229}, true, "permission", "grant it SELECT"},

@@ -119,6 +119,9 @@ func TestInput_GaugesByDatabase(t *testing.T) {
 		assert.EqualValues(t, 0, rec.metric("sqlserver_cdc_connected{a}"))
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_connected{b}"))
 		assert.Equal(t, 1, rec.logged(`ERROR Cannot go on (cdc_disabled)`))
+		rec.mu.Lock()
+		assert.Contains(t, rec.metrics, "sqlserver_cdc_connected{a}", "though it never was")
+		rec.mu.Unlock()
 
 		servers["b"].set(func(f *fakeServer) { f.onPoll = fail })
 		_, err := next(t.Context(), in)
