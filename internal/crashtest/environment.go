@@ -18,7 +18,7 @@ type Environment struct {
 // Virtual is an environment inside testing/synctest, where time costs nothing.
 // A dead network is noticed after ten minutes, a few times in a row.
 func Virtual() Environment {
-	return Environment{Second: time.Second, Patience: 4 * time.Hour, Server: NewServer}
+	return Environment{Second: time.Second, Patience: 2 * time.Hour, Server: NewServer}
 }
 
 // seconds returns how long some seconds of a plan take.

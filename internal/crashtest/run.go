@@ -24,8 +24,8 @@ type run struct {
 	marker int // the last one used
 	// settled is set once the subject's snapshot is over, since the beginning.
 	settled bool
-	events int // that were compared
-	lives  int
+	events  int // that were compared
+	lives   int
 }
 
 // Result is what playing a plan has shown.
