@@ -96,7 +96,7 @@ func (n *notices) completed(c stream.Completed) {
 		return
 	}
 	n.warn(c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
-		"capture instance %q is no longer read: everything up to %s is delivered, and from there on another is read. Once nobody else reads it, "+
+		"capture instance %q is no longer read: everything before %s is delivered, and from there on a newer one is read. Once nobody else reads it, "+
 			"disable it: EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s, @capture_instance = %s",
 		c.Instance.Name, c.Stop, sqlserver.QuoteText(c.Instance.Schema), sqlserver.QuoteText(c.Instance.Table), sqlserver.QuoteText(c.Instance.Name)))
 }
