@@ -6,7 +6,7 @@ GO       ?= go
 FUZZTIME ?= 5s
 SHELL    := /bin/bash
 
-.PHONY: build test race load fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
+.PHONY: build test race load soak mutants fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
 
 build: ## the distribution, in bin/
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
@@ -20,6 +20,15 @@ race:
 LOAD_SECONDS ?= 60
 load: ## many connections of mixed work on the simulator for LOAD_SECONDS
 	SIMULATOR_LOAD_SECONDS=$(LOAD_SECONDS) $(GO) test -race -timeout 10m -count 1 -run '^TestLoad$$' ./internal/simulator
+
+SEEDS ?= 1000
+FIRST ?= 0
+soak: ## SEEDS random plans of mishaps, fresh ones or from seed FIRST on, against simulators in processes of their own
+	$(GO) build -o $(BIN)/soak ./internal/crashtest/soak
+	$(BIN)/soak -seeds $(SEEDS) -first $(FIRST)
+
+mutants: ## break the input on purpose; fails if the crash test does not notice
+	$(GO) run ./internal/crashtest/mutants
 
 bin/golangci-lint: .versions
 	GOBIN=$(BIN) $(GO) install $(GOLANGCI_LINT)
@@ -57,6 +66,7 @@ live: ## every scenario against Debezium itself, by name; a part of what interop
 golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
 	$(GO) test ./internal/debeziumconfig -run Golden -rewrite
+	$(GO) test ./internal/sqlserver -run OperationsPage -rewrite
 	$(GO) test ./internal/simulator/engine -run Scripts -rewrite
 
 goldens: ## record Debezium's records anew; needs what interop needs
