@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -389,3 +390,35 @@ func (l *logs) String() string {
 	defer l.mu.Unlock()
 	return l.text.String()
 }
+
+// lastDeliveries keeps each event where it came last.
+func lastDeliveries(messages []received) (kept []received) {
+	seen := map[string]bool{}
+	for _, m := range slices.Backward(messages) {
+		if !seen[m.Position] {
+			seen[m.Position] = true
+			kept = append(kept, m)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// tablesOf applies events to empty tables.
+func tablesOf(messages []received) map[string]string {
+	rows := map[string]string{}
+	for _, m := range messages {
+		key := m.Table + m.Key
+		var envelope struct{ After json.RawMessage }
+		switch {
+		case m.Kind != "change":
+		case m.Op == "d":
+			delete(rows, key)
+		case json.Unmarshal([]byte(m.Value), &envelope) == nil:
+			rows[key] = string(envelope.After)
+		}
+	}
+	return rows
+}
+
+var errRejected = errors.New("rejected by the test")

@@ -2,7 +2,4 @@
 
 package input_test
 
-const (
-	raceDetector = false
-	defaultSeeds = 20
-)
+const raceDetector = false

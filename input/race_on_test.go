@@ -4,7 +4,4 @@ package input_test
 
 // The race detector makes everything ten times slower, and a race shows in any
 // case of a matrix: the longest ones run whole without it only.
-const (
-	raceDetector = true
-	defaultSeeds = 5
-)
+const raceDetector = true
