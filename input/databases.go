@@ -49,6 +49,11 @@ func (ns databaseNames) several() bool { return len(ns) > 1 || ns.patterns() }
 // patterns reports whether the server must be asked which databases it has.
 func (ns databaseNames) patterns() bool { return slices.ContainsFunc(ns, databaseName.isPattern) }
 
+// match reports whether any entry matches a name.
+func (ns databaseNames) match(name string) bool {
+	return slices.ContainsFunc(ns, func(n databaseName) bool { return n.pattern.Match(name) })
+}
+
 // plain returns the databases to read where no entry is a pattern.
 func (ns databaseNames) plain(otherwise string) []string {
 	if len(ns) == 0 {

@@ -81,6 +81,34 @@ func TestMany_FoundLater(t *testing.T) {
 	})
 }
 
+// A database that a pattern found is missed when capture was disabled, or it
+// went offline, while nothing ran; one that was never read is not.
+func TestMany_DisabledWhileDown(t *testing.T) {
+	for name, script := range map[string]string{
+		"disabled": "USE shop_2\nEXEC sys.sp_cdc_disable_db",
+		"offline":  "USE shop_2\nEXEC sys.sp_cdc_disable_db\nGO\nUSE master\nALTER DATABASE shop_2 SET OFFLINE",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newServerOf(t, "shop_1", "shop_2")
+				sqlExec(t, server, "CREATE DATABASE shop_3")
+				kept := newStore()
+				fields := "poll_interval: 5s\ndatabase_names: [ 'shop_.' ]"
+				p := startPipeline(t, server, settings{fields: fields, store: kept})
+				p.next(4)
+				p.stop()
+				sqlExec(t, server, script)
+				changeIn(t, server, "shop_1", inserts(10, 12))
+				p = startPipeline(t, server, settings{fields: fields, store: kept})
+				p.want(rowsOf(10, 12)...)
+				p.quiet()
+				require.Equal(t, 1, countLines(p, "Cannot go on ("), "log:\n%s", p.logs)
+				require.Contains(t, p.logs.String(), `\"shop_2\"`)
+			})
+		})
+	}
+}
+
 // A pattern that matches nothing is waited for with its remedy, and found.
 func TestMany_NothingMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

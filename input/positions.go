@@ -3,9 +3,11 @@ package input
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -88,6 +90,21 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 		return mark{}, stream.Known{}, fmt.Errorf("loading the capture instances: %w", err)
 	}
 	return m, known, nil
+}
+
+// stored reports whether there is anything to go on from, sound or not.
+func (p *positions) stored(ctx context.Context) (bool, error) {
+	for _, store := range []*checkpoint.Store{p.position, p.progress} {
+		_, found, err := store.Load(ctx)
+		var problem sqlserver.Problem
+		if found || errors.As(err, &problem) {
+			return true, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("looking for a position: %w", err)
+		}
+	}
+	return false, nil
 }
 
 // save stores a mark. Progress goes first: a position without the progress

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -44,6 +45,11 @@ func (in *input) find(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !in.begun() {
+		if err := in.recall(ctx, existing); err != nil {
+			return nil, err
+		}
+	}
 	databases, unmatched := in.cfg.databases.resolve(existing)
 	if len(databases) == 0 {
 		return nil, noDatabases(unmatched)
@@ -52,6 +58,25 @@ func (in *input) find(ctx context.Context) ([]string, error) {
 		in.notices.warn("", fmt.Sprintf("No database with change data capture matches %q of %s; it is looked for again every %v", pattern, fieldDatabaseNames, searchInterval))
 	}
 	return databases, nil
+}
+
+// recall takes databases that were read before an earlier stop for such with
+// change data capture: that it was disabled, or that they are offline, is to be
+// said, and not to be taken for databases that were never meant.
+func (in *input) recall(ctx context.Context, existing []sqlserver.DatabaseEntry) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	for i, d := range existing {
+		if d.CDCEnabled || !in.cfg.databases.match(d.Name) {
+			continue
+		}
+		stored, err := newPositions(in.cache, in.cfg.checkpointKey(d.Name), checkpoint.StoreOptions{}).stored(ctx)
+		if err != nil {
+			return err
+		}
+		existing[i].CDCEnabled = stored
+	}
+	return nil
 }
 
 func noDatabases(unmatched []string) error {
