@@ -3,6 +3,9 @@ package sqlserver
 import (
 	"context"
 	"database/sql/driver"
+	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,6 +220,53 @@ func TestWatchdog_SilentServer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// stuck is a connection that takes no more bytes once it is told to.
+type stuck struct {
+	net.Conn
+	on     atomic.Bool
+	close  sync.Once
+	closed chan struct{}
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	if s.on.Load() {
+		<-s.closed
+		return 0, net.ErrClosed
+	}
+	return s.Conn.Write(b)
+}
+
+func (s *stuck) Close() error {
+	s.close.Do(func() { close(s.closed) })
+	return s.Conn.Close()
+}
+
+// A network that takes no more bytes is silence too.
+func TestWatchdog_BlockedWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{}
+		var between *stuck
+		server, err := NewServer(Config{
+			Host: "h", Encrypt: EncryptFalse, QueryTimeout: time.Minute, CancelGrace: time.Second,
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := s.dial(ctx, network, address)
+				between = &stuck{Conn: conn, closed: make(chan struct{})}
+				return between, err
+			},
+		})
+		require.NoError(t, err)
+		conn, err := server.Connect(t.Context(), "")
+		require.NoError(t, err)
+		defer conn.Close()
+		between.on.Store(true)
+		begin := time.Now()
+		_, err = all(t.Context(), conn, "SELECT n")
+		require.Error(t, err)
+		assert.Equal(t, ClassReconnect, Classify(err))
+		assert.Equal(t, time.Minute+time.Second, time.Since(begin))
+	})
 }
 
 // A consumer may take its time: it is not the server that is silent.

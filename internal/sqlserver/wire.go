@@ -11,16 +11,26 @@ import (
 // somebody has been waiting for the other side, and closes once.
 type wire struct {
 	net.Conn
-	waitingSince atomic.Int64 // Unix nanoseconds; zero while nobody waits
-	closing      sync.Once
-	closeErr     error
+	// Unix nanoseconds; zero while nobody waits. A write waits too, once what
+	// the other side does not confirm fills the buffers in between.
+	reading, writing atomic.Int64
+	closing          sync.Once
+	closeErr         error
 }
 
 // Read implements [net.Conn].
 func (w *wire) Read(b []byte) (int, error) {
-	w.waitingSince.Store(time.Now().UnixNano())
+	w.reading.Store(time.Now().UnixNano())
 	n, err := w.Conn.Read(b)
-	w.waitingSince.Store(0)
+	w.reading.Store(0)
+	return n, err
+}
+
+// Write implements [net.Conn].
+func (w *wire) Write(b []byte) (int, error) {
+	w.writing.Store(time.Now().UnixNano())
+	n, err := w.Conn.Write(b)
+	w.writing.Store(0)
 	return n, err
 }
 
@@ -30,12 +40,14 @@ func (w *wire) Close() error {
 	return w.closeErr
 }
 
-// waited returns how long a read has been waiting for the server; zero when
-// none is.
+// waited returns how long a read or a write has been waiting for the server;
+// zero when none is.
 func (w *wire) waited(now time.Time) time.Duration {
-	since := w.waitingSince.Load()
-	if since == 0 {
-		return 0
+	var longest time.Duration
+	for _, since := range []int64{w.reading.Load(), w.writing.Load()} {
+		if since != 0 {
+			longest = max(longest, now.Sub(time.Unix(0, since)))
+		}
 	}
-	return now.Sub(time.Unix(0, since))
+	return longest
 }
