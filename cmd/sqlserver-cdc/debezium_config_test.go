@@ -31,9 +31,11 @@ func TestDebeziumConfig_OutputsPassLint(t *testing.T) {
 	require.NoError(t, err)
 	properties, err := filepath.Glob(connectorFiles + "/*.properties")
 	require.NoError(t, err)
-	files = append(files, properties...)
-	require.GreaterOrEqual(t, len(files), 10)
-	for _, variable := range []string{"SQLSERVER_USER", "SQLSERVER_PASSWORD", "SQL_HOST", "CRM_PASSWORD", "MASK_SALT", "MASK_SALT_2"} {
+	resources, err := filepath.Glob(connectorFiles + "/*.yml")
+	require.NoError(t, err)
+	files = append(append(files, properties...), resources...)
+	require.GreaterOrEqual(t, len(files), 14)
+	for _, variable := range []string{"SQLSERVER_USER", "SQLSERVER_PASSWORD", "SQL_HOST", "CRM_PASSWORD", "DB_HOST", "MASK_SALT", "MASK_SALT_2"} {
 		t.Setenv(variable, "example")
 	}
 	t.Setenv("SQLSERVER_PORT", "1433")
@@ -105,4 +107,37 @@ func TestDebeziumConfig_Refused(t *testing.T) {
 			assert.NotZero(t, code)
 		})
 	}
+}
+
+// The commands of docs/migrating.md run as they stand there, and what they
+// print passes lint.
+func TestMigrating_CommandsRun(t *testing.T) {
+	text, err := os.ReadFile("../../docs/migrating.md")
+	require.NoError(t, err)
+	connector, err := os.ReadFile(filepath.Join(connectorFiles, "tutorial.json"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("connector.json", connector, 0o600))
+	require.NoError(t, os.WriteFile("connect-distributed.properties", []byte("bootstrap.servers=k:9\n"), 0o600))
+	t.Setenv("SQLSERVER_PASSWORD", "example")
+	commands := 0
+	for block := range strings.SplitSeq(string(text), "```sh\n") {
+		block, _, isBlock := strings.Cut(block, "```\n")
+		for line := range strings.Lines(block) {
+			line = strings.TrimSpace(line)
+			if !isBlock || !strings.HasPrefix(line, binaryName+" ") {
+				continue
+			}
+			commands++
+			line, file, _ := strings.Cut(line, " > ")
+			if file != "" {
+				pipeline, _ := convert(t, debeziumConfigOptions{file: strings.Fields(line)[2]})
+				require.NoError(t, os.WriteFile(file, []byte(pipeline), 0o600))
+			}
+			code, err := run(t.Context(), strings.Fields(line))
+			require.NoError(t, err, line)
+			require.Zero(t, code, line)
+		}
+	}
+	require.Equal(t, 4, commands)
 }

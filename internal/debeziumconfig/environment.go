@@ -50,7 +50,12 @@ var notInVariables = regexp.MustCompile(`[^A-Z0-9]+`)
 // same value asked for twice is one variable.
 func (e *environment) variable(property, reference string) string {
 	if match := references.FindStringSubmatch(reference); match != nil && strings.EqualFold(match[1], "env") {
-		return e.named(match[2], property)
+		name, otherwise, hasDefault := strings.Cut(match[2], ":")
+		origin := property
+		if hasDefault && !isSecret(property) {
+			origin += ", by default " + otherwise
+		}
+		return e.named(name, origin)
 	}
 	name, ok := variableNames[property]
 	if !ok {

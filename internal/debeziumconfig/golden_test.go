@@ -34,8 +34,12 @@ func TestGolden(t *testing.T) {
 	count := 0
 	for _, file := range files {
 		name, isInput := strings.CutSuffix(file, filepath.Ext(file))
-		if ext := filepath.Ext(file); !isInput || ext != ".json" && ext != ".properties" {
+		if ext := filepath.Ext(file); !isInput || ext != ".json" && ext != ".properties" && ext != ".yml" {
 			continue
+		}
+		var options []debeziumconfig.Option
+		if strings.HasSuffix(name, "_2_7") { // names alone do not tell 2.x from 3.x
+			options = append(options, debeziumconfig.As(debeziumconfig.Debezium2))
 		}
 		count++
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -43,7 +47,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, err)
 			props, err := debeziumconfig.Read(data)
 			require.NoError(t, err)
-			result, err := debeziumconfig.Translate(props)
+			result, err := debeziumconfig.Translate(props, options...)
 			require.NoError(t, err)
 			yaml, variables := result.YAML(service.GlobalEnvironment())
 			var report strings.Builder
@@ -63,7 +67,7 @@ func TestGolden(t *testing.T) {
 			same(t, name+".txt", report.String())
 		})
 	}
-	assert.GreaterOrEqual(t, count, 10)
+	assert.GreaterOrEqual(t, count, 14)
 }
 
 // same compares with an expected file, or writes it.

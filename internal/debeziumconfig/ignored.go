@@ -40,6 +40,7 @@ var reasons = []ignored{
 	{re(`config\.(action\.reload|providers(\..*)?)`), connect, "environment variables take the place of providers"},
 	{re(`exactly\.once\.support|transaction\.boundary(\..*)?|offsets\.storage\.topic|offset\..*`), connect, "the position is in the cache named by checkpoint_cache"},
 	{re(`debezium\.sink\..*|quarkus\..*|debezium\..*`), connect, "of Debezium Server; the output of the pipeline serves instead"},
+	{re(`record\.processing\..*|task\.management\..*|async\.engine\..*`), connect, "of Debezium's engine; the pipeline keeps the order of messages"},
 	{re(`(bootstrap\.servers|group\.id|plugin\.path|rest\..*|(config|status)\.storage\..*|listeners|consumer\..*|admin\..*|internal\.(key|value)\.converter.*)`), connect, "of the worker"},
 	{re(`kafka\.(topic|api\.key|api\.secret|auth\.mode|service\.account\.id|endpoint|deployment\.type|max\.partition\.validation\.disable)`), connect, "of Confluent Cloud"},
 	{re(`after\.state\.only|json\.output\.decimal\.format|schema\.context\.name|auto\.restart\.on\.user\.error|value\.converter\..*`), connect, "of Confluent Cloud; a mapping in the pipeline serves instead"},
@@ -71,7 +72,7 @@ func (t *translation) kafkaConnect() {
 	// The worker's brokers are used below; a connector has no such property.
 	t.take("bootstrap.servers")
 	for _, property := range []string{
-		"bootstrap.servers", "producer.override.bootstrap.servers",
+		"bootstrap.servers", "producer.override.bootstrap.servers", "debezium.sink.kafka.producer.bootstrap.servers",
 		"schema.history.internal.kafka.bootstrap.servers", "database.history.kafka.bootstrap.servers",
 	} {
 		if brokers := split(t.first(property)); len(t.result.Brokers) == 0 {

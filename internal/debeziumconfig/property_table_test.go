@@ -81,3 +81,16 @@ func ignoredReason(property string) string {
 	}
 	return reasonFor(property)
 }
+
+// Every transformation that is translated is one that docs/migrating.md lists,
+// but for the older name of one.
+func TestTranslators_AreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/migrating.md")
+	require.NoError(t, err)
+	for class := range translators {
+		name := class[strings.LastIndexByte(class, '.')+1:]
+		if name != "UnwrapFromEnvelope" {
+			assert.Contains(t, string(text), "`"+name+"`")
+		}
+	}
+}

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // connectorClass is the class of the one connector that is translated.
@@ -23,12 +26,15 @@ const serverPrefix = "debezium.source."
 
 // Read reads a connector's configuration: the JSON that Kafka Connect's REST
 // interface takes, with or without the frame of name and config; a KafkaConnector
-// resource of Strimzi as JSON; or Java properties, those of Debezium Server
+// resource of Strimzi as YAML or JSON; or Java properties, those of Debezium Server
 // included. Values of other JSON types than text become text.
 func Read(data []byte) (map[string]string, error) {
 	data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("\xef\xbb\xbf"))
 	if len(data) == 0 {
 		return nil, errors.New("the configuration is empty")
+	}
+	if resource.Match(data) {
+		return readResource(data)
 	}
 	if data[0] != '{' && data[0] != '[' {
 		props, err := parseProperties(string(data))
@@ -51,6 +57,26 @@ func Read(data []byte) (map[string]string, error) {
 		return nil, fmt.Errorf("reading JSON: %w", err)
 	}
 	return fromServer(props), nil
+}
+
+// resource matches what every resource of Kubernetes has, as YAML.
+var resource = regexp.MustCompile(`(?m)^apiVersion:`)
+
+// readResource reads a KafkaConnector resource, the first of its file.
+func readResource(data []byte) (map[string]string, error) {
+	var document map[string]any
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		// The parser's errors may quote values.
+		return nil, errors.New("reading YAML: the resource is no well-formed mapping")
+	}
+	if kind := document["kind"]; kind != "KafkaConnector" {
+		return nil, fmt.Errorf("reading YAML: want a resource of the kind KafkaConnector, got %v", kind)
+	}
+	props, err := flatten(unframe(document))
+	if err != nil {
+		return nil, fmt.Errorf("reading YAML: %w", err)
+	}
+	return props, nil
 }
 
 // describeJSON adds the line to an error of syntax. It quotes nothing of the
@@ -106,7 +132,7 @@ func flatten(config map[string]any) (map[string]string, error) {
 		case nil:
 		case string:
 			props[name] = v
-		case json.Number, bool:
+		case json.Number, bool, int, int64, uint64, float64:
 			props[name] = fmt.Sprint(v)
 		default:
 			return nil, fmt.Errorf("property %q: want text, got an object or a list", maskName(name))
@@ -114,6 +140,10 @@ func flatten(config map[string]any) (map[string]string, error) {
 	}
 	return props, nil
 }
+
+// serverVariable matches an environment variable, with a default or without, as
+// Debezium Server's configuration has them.
+var serverVariable = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*(?::[^}]*)?)\}`)
 
 // fromServer takes Debezium Server's prefixes away, if they are there: its
 // formats are what Kafka Connect calls converters.
@@ -123,6 +153,7 @@ func fromServer(props map[string]string) map[string]string {
 	}
 	plain := map[string]string{}
 	for name, value := range props {
+		value = serverVariable.ReplaceAllString(value, "$${env:$1}")
 		switch {
 		case strings.HasPrefix(name, serverPrefix):
 			plain[strings.TrimPrefix(name, serverPrefix)] = value

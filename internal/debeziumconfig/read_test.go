@@ -20,6 +20,7 @@ func TestRead(t *testing.T) {
 		{"other types", `{"a": 1433, "b": true, "c": null, "d": 12345678901234567890}`, map[string]string{"a": "1433", "b": "true", "d": "12345678901234567890"}},
 		{"byte order mark", "\ufeff{\"a\": \"b\"}", map[string]string{"a": "b"}},
 		{"Strimzi", `{"metadata": {"name": "n"}, "spec": {"class": "C", "tasksMax": 1, "config": {"a": "b"}}}`, map[string]string{"name": "n", "connector.class": "C", "tasks.max": "1", "a": "b"}},
+		{"Strimzi, YAML", "# c\n---\napiVersion: v1\nkind: KafkaConnector\nmetadata: {name: n}\nspec:\n  class: C\n  tasksMax: 1\n  config:\n    a: b\n    p: 1433\n    t: true\n    list: >-\n      x,\n      y\n", map[string]string{"name": "n", "connector.class": "C", "tasks.max": "1", "a": "b", "p": "1433", "t": "true", "list": "x, y"}},
 		{"properties", "a=b\n", map[string]string{"a": "b"}},
 		{"separators", "a = b\nc:d\n e   f g \nh\ni=\n", map[string]string{"a": "b", "c": "d", "e": "f g ", "h": "", "i": ""}},
 		{"comments", "# a=b\n  ! c=d\n\na=#b\n", map[string]string{"a": "#b"}},
@@ -31,6 +32,10 @@ func TestRead(t *testing.T) {
 		{
 			"Debezium Server", "debezium.source.connector.class=C\ndebezium.source.a=b\ndebezium.format.value=json\ndebezium.format.value.schemas.enable=false\ndebezium.transforms=x\ndebezium.sink.type=kafka\n",
 			map[string]string{"connector.class": "C", "a": "b", "value.converter": "json", "value.converter.schemas.enable": "false", "transforms": "x", "debezium.sink.type": "kafka"},
+		},
+		{
+			"variables of Debezium Server", "debezium.source.connector.class=C\ndebezium.source.a=${HOST:x}.${ZONE}\ndebezium.source.b=${file:/x:y}\n",
+			map[string]string{"connector.class": "C", "a": "${env:HOST:x}.${env:ZONE}", "b": "${file:/x:y}"},
 		},
 	}
 	for _, tt := range tests {
@@ -51,6 +56,9 @@ func TestRead_Refused(t *testing.T) {
 		{"a list", `[{"config": {"database.password": "Hidden1"}}]`, "want one connector"},
 		{"an object inside", `{"a": {"database.password": "Hidden1"}}`, `property "a": want text`},
 		{"two objects", `{"a": "b"} {"c": "d"}`, "more after the first object"},
+		{"YAML of another kind", "apiVersion: v1\nkind: Secret\ndata: {password: Hidden1}\n", "kind KafkaConnector"},
+		{"bad YAML", "apiVersion: v1\n\tpassword: Hidden1\n", "reading YAML"},
+		{"list in YAML", "apiVersion: v1\nkind: KafkaConnector\nspec: {config: {a: [Hidden1]}}\n", `property "a": want text`},
 		{"unicode escape", "a=b\ndatabase.password=Hidden1\\u00g1\n", "line 2"},
 		{"short unicode escape", `a=\u00`, "line 1"},
 	}
@@ -80,6 +88,7 @@ func TestOverWorker(t *testing.T) {
 // Nothing that is read makes a panic, and what is translated becomes YAML.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name": "n", "config": {"connector.class": "SqlServerConnector", "topic.prefix": "p", "a": 1}}`))
+	f.Add([]byte("apiVersion: v1\nkind: KafkaConnector\nspec:\n  class: SqlServerConnector\n  config:\n    topic.prefix: p\n    a: [1]\n"))
 	f.Add([]byte("connector.class=SqlServerConnector\ntopic.prefix=p\ntable.include.list=a\\,b\n"))
 	f.Add([]byte("connector.class=SqlServerConnector\ntopic.prefix=p\ntransforms=x\ntransforms.x.type=io.debezium.transforms.Filter\ntransforms.x.condition=value.a == 'b' ? \"c\" : null\n"))
 	f.Add([]byte("connector.class=SqlServerConnector\ntopic.prefix=${a:b}\ntransforms=x\ntransforms.x.type=org.apache.kafka.connect.transforms.TimestampRouter\ntransforms.x.timestamp.format=yyyy'T'\n"))

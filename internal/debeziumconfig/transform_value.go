@@ -10,6 +10,9 @@ import (
 // errKey is the error for transformations of keys whose Bloblang is long.
 var errKey = errors.New("with schemas the schema of the key would have to change too; set key.converter.schemas.enable to false, or write a mapping")
 
+// sortedKeys is the remark of mappings that take keys apart.
+const sortedKeys = "The fields of keys come in the order of the alphabet: equal keys stay equal, but may go to other partitions than Debezium's."
+
 // isKey reports whether the class ends in $Key, and refuses any other end than
 // $Value.
 func (s *smt) isKey() (bool, error) {
@@ -220,7 +223,7 @@ func replaceField(s *smt) ([]Step, error) {
 	case isKey && s.schemas.key:
 		return nil, errKey
 	case isKey:
-		s.remark("The fields of keys come in the order of the alphabet: equal keys stay equal, but may go to other partitions than Debezium's.")
+		s.remark(sortedKeys)
 		return keyStep(object("$key")), nil
 	case !s.schemas.value:
 		return valueStep("root = " + object("this")), nil

@@ -44,7 +44,13 @@ var (
 	}
 	tombstone = message{topic: "p.db.dbo.t", key: `{"id":1,"at":2}`, kind: "tombstone", null: true}
 	keyless   = message{topic: "p.db.dbo.t", kind: "change", op: "c", payload: `{"before":null,"after":{"id":3},"source":{"table":"t"},"op":"c"}`}
-	inserted  = message{
+	numbers   = message{
+		topic: "p.db.dbo.t", key: `{"id":1}`, kind: "change", op: "c",
+		payload: `{"id":9007199254740993,"n":"12","f":1.9,"neg":-1.9,"d":"1.5","b":3,"t":"yes","i":true,"none":null,"other":"x"}`,
+	}
+	nested   = message{topic: "p.db.dbo.t", kind: "change", op: "c", payload: `{"before":null,"after":{"id":3,"a.b":null},"source":{"table":"t"},"transaction":null,"op":"c"}`}
+	times    = message{topic: "p.db.dbo.t", kind: "change", op: "c", payload: `{"before":null,"after":{"at":"2020-01-01T12:00:00.1234567+05:00","id":"2020-01-01T00:00:00Z","n":5},"source":{"table":"t"},"op":"c"}`}
+	inserted = message{
 		topic: "p.db.dbo.outbox", key: `{"id":"e1"}`, kind: "change", op: "c",
 		payload: `{"before":null,"after":{"id":"e1","aggregatetype":"order","aggregateid":"17","type":"Created","payload":"{\"a\":1}"},"source":{"table":"outbox"},"op":"c"}`,
 	}
@@ -77,9 +83,9 @@ func process(t *testing.T, props map[string]string, m message) (out message, hea
 	require.NoError(t, err)
 	require.NoError(t, builder.AddConsumerFunc(func(_ context.Context, got *service.Message) error {
 		kept = true
-		require.NoError(t, got.GetError())
+		assert.NoError(t, got.GetError())
 		payload, err := got.AsBytes()
-		require.NoError(t, err)
+		assert.NoError(t, err)
 		out.payload, out.null = string(payload), payload == nil
 		headers = map[string]string{}
 		return got.MetaWalk(func(key, value string) error {
@@ -207,6 +213,30 @@ func TestTransforms(t *testing.T) {
 		},
 		{"value to key", transform(kafkaTransforms+"ValueToKey", "fields=op,ts_ms"), deletion, "", `{"op":"d","ts_ms":7}`, deletion.payload},
 		{"value to key of a tombstone", transform(kafkaTransforms+"ValueToKey", "fields=op"), tombstone, "", "", "null"},
+		{"cast", transform(kafkaTransforms+"Cast$Value", "spec=id:string,n:int32,f:int64,neg:int16,d:float64,b:boolean,t:boolean,i:int8,none:string"), numbers, "", "", `{"id":"9007199254740993","n":12,"f":1,"neg":-1,"d":1.5,"b":true,"t":false,"i":1,"none":null,"other":"x"}`},
+		{"cast of a tombstone", transform(kafkaTransforms+"Cast$Value", "spec=id:string"), tombstone, "", "", "null"},
+		{"cast key", transform(kafkaTransforms+"Cast$Key", "spec=id:string"), update, "", `{"at":2,"id":"1"}`, update.payload},
+		{
+			"cast with schema", transform(kafkaTransforms+"Cast$Value", "spec=op:string,ts_ms:float64", schemas), withSchemas, "", "",
+			strings.Replace(withSchemas.payload, `"type":"int64","optional":true,"field":"ts_ms"`, `"type":"double","optional":true,"field":"ts_ms"`, 1),
+		},
+		{
+			"flatten", transform(kafkaTransforms+"Flatten$Value", "delimiter=_"), nested, "", "",
+			`{"before_id":null,"before_a_b":null,"after_id":3,"after_a_b":null,"source_table":"t","op":"c","transaction_id":null,"transaction_total_order":null,"transaction_data_collection_order":null}`,
+		},
+		{"flatten by dots", transform(kafkaTransforms + "Flatten$Value"), message{topic: "t", kind: "change", payload: `{"id":1,"at":{"x~y":{"z":2}},"none":null}`}, "", "", `{"id":1,"at.x~y.z":2,"none":null}`},
+		{"flatten a tombstone", transform(kafkaTransforms + "Flatten$Value"), tombstone, "", "", "null"},
+		{"header to value", transform(debeziumTransforms+"HeaderToValue", "headers=kind,nosuch", "fields=source.kind,x", "operation=copy"), keyless, "", "", `{"before":null,"after":{"id":3},"source":{"table":"t","kind":"change"},"op":"c"}`},
+		{
+			"header to value with schema", transform(debeziumTransforms+"HeaderToValue", "headers=kind", "fields=k", "operation=move", schemas), withSchemas, "", "",
+			strings.Replace(strings.Replace(withSchemas.payload, `"field":"ts_ms"}`, `"field":"ts_ms"},{"type":"string","optional":true,"field":"k"}`, 1), `1559729471739}`, `1559729471739,"k":"change"}`, 1),
+		},
+		{"time zone", transform(debeziumTransforms+"TimezoneConverter", "converted.timezone=Asia/Kolkata", "include.list=source:t:at,topic:q:id,t:n"), times, "", "", `{"before":null,"after":{"at":"2020-01-01T12:30:00.1234567+05:30","id":"2020-01-01T00:00:00Z","n":5},"source":{"table":"t"},"op":"c"}`},
+		{"time zone of a tombstone", transform(debeziumTransforms+"TimezoneConverter", "converted.timezone=Asia/Kolkata", "include.list=source:t:at"), tombstone, "", "", "null"},
+		{
+			"schema name", transform(kafkaTransforms+"SetSchemaMetadata$Value", "schema.name=mine", schemas), withSchemas, "", "",
+			strings.Replace(withSchemas.payload, `"p.Envelope"`, `"mine"`, 1),
+		},
 		{"outbox", transform(debeziumTransforms + "outbox.EventRouter"), inserted, "outbox.event.order", `"17"`, `"{\"a\":1}"`},
 		{"outbox as text", transform(debeziumTransforms+"outbox.EventRouter", "key.converter=org.apache.kafka.connect.storage.StringConverter", "value.converter=org.apache.kafka.connect.storage.StringConverter", "route.topic.replacement=ev.${routedByValue}"), inserted, "ev.order", "17", `{"a":1}`},
 		{"outbox, expanded", transform(debeziumTransforms+"outbox.EventRouter", "table.expand.json.payload=true", "table.fields.additional.placement=type:envelope:eventType"), inserted, "outbox.event.order", `"17"`, `{"payload":{"a":1},"eventType":"Created"}`},
@@ -287,6 +317,14 @@ func TestTransforms_Refused(t *testing.T) {
 		{"date format", transform(kafkaTransforms+"TimestampRouter", "timestamp.format=YYYY-ww"), "date format"},
 		{"no target", transform(kafkaTransforms+"ExtractField", "field=id"), "$Key or $Value"},
 		{"date target", transform(kafkaTransforms+"TimestampConverter$Value", "field=a", "target.type=Date"), "string"},
+		{"cast without field", transform(kafkaTransforms+"Cast$Value", "spec=int32"), "want field:type"},
+		{"cast to bytes", transform(kafkaTransforms+"Cast$Value", "spec=a:bytes"), "want field:type"},
+		{"flatten with schemas", transform(kafkaTransforms+"Flatten$Value", "value.converter.schemas.enable=true"), "without schemas"},
+		{"headers without fields", transform(debeziumTransforms+"HeaderToValue", "headers=a,b", "fields=c", "operation=copy"), "as many fields as headers"},
+		{"header operation", transform(debeziumTransforms+"HeaderToValue", "headers=a", "fields=c"), "move or copy"},
+		{"time zone by offset", transform(debeziumTransforms+"TimezoneConverter", "converted.timezone=+05:00"), "no IANA name"},
+		{"all times", transform(debeziumTransforms+"TimezoneConverter", "converted.timezone=UTC"), "include.list"},
+		{"times of a table", transform(debeziumTransforms+"TimezoneConverter", "converted.timezone=UTC", "include.list=source:t"), "names no field"},
 		{"key with schema", transform(kafkaTransforms+"ValueToKey", "fields=a", "key.converter.schemas.enable=true"), "key.converter.schemas.enable"},
 		{"delete mode", transform(unwrap, "delete.tombstone.handling.mode=perhaps"), "delete.tombstone.handling.mode"},
 	}
