@@ -314,7 +314,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Observe:                  d.cfg.captureInstances == instancesObserve,
 		OnInstances:              onInstances,
 		Saved:                    saved,
-		OnCompleted:              d.notices.completed,
+		OnCompleted:              d.completed,
 		Remark:                   d.notices.warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

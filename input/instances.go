@@ -91,11 +91,11 @@ func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progres
 }
 
 // completed says that a capture instance is not needed any more.
-func (n *notices) completed(c stream.Completed) {
+func (d *serverDatabase) completed(c stream.Completed) {
 	if !c.Exists {
 		return
 	}
-	n.warn(c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
+	d.notices.warn(d.name+"."+c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
 		"capture instance %q is no longer read: everything before %s is delivered, and from there on a newer one is read. Once nobody else reads it, "+
 			"disable it: EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s, @capture_instance = %s",
 		c.Instance.Name, c.Stop, sqlserver.QuoteText(c.Instance.Schema), sqlserver.QuoteText(c.Instance.Table), sqlserver.QuoteText(c.Instance.Name)))
