@@ -18,7 +18,9 @@ func init() {
 
 // kerberos is the driver's authenticator, with its errors typed: a ticket that
 // is not granted is no fault of the network.
-type kerberos struct{ integratedauth.IntegratedAuthenticator }
+type kerberos struct {
+	integratedauth.IntegratedAuthenticator
+}
 
 func newKerberos(params msdsn.Config) (integratedauth.IntegratedAuthenticator, error) {
 	inner, err := krb5.AuthProviderFunc.GetIntegratedAuthenticator(params)
