@@ -152,22 +152,114 @@ func (t *translation) queryTimeout(s section) {
 	}
 }
 
-// authentication names what is no login of SQL Server.
+// entraModes are the modes of auth for values of JDBC's authentication, in lower
+// case.
+var entraModes = map[string]string{
+	"activedirectorymsi":                         "entra_managed_identity",
+	"activedirectorymanagedidentity":             "entra_managed_identity",
+	"activedirectorydefault":                     "entra_default",
+	"activedirectoryserviceprincipal":            "entra_service_principal",
+	"activedirectoryserviceprincipalcertificate": "",
+	"activedirectorypassword":                    "",
+	"activedirectoryinteractive":                 "",
+	"activedirectoryintegrated":                  "",
+}
+
+// authentication finds the mode of auth for what is no login of SQL Server.
+// Source: "Connect using Microsoft Entra authentication" and "Using Kerberos
+// integrated authentication" in Microsoft's documentation of the JDBC driver.
 func (t *translation) authentication(s section) {
-	harmless := map[string][]string{
-		"authentication":       {"", "notspecified", "sqlpassword"},
-		"integratedSecurity":   {"", "false"},
-		"authenticationScheme": nil, "domain": nil, "realm": nil, "msiClientId": nil,
-		"accessToken": nil, "jaasConfigurationName": nil, "useDefaultJaasConfig": nil,
-		"keyVaultProviderClientId": nil, "keyVaultProviderClientKey": nil,
-	}
-	for _, name := range slices.Sorted(maps.Keys(harmless)) {
-		property, value := t.jdbc(name)
-		if property == "" || slices.Contains(harmless[name], strings.ToLower(value)) {
-			continue
+	t.entra(s)
+	t.integrated(s)
+	for _, name := range []string{
+		"accessToken", "jaasConfigurationName", "useDefaultJaasConfig", "keyVaultProviderClientId", "keyVaultProviderClientKey",
+		"clientCertificate", "clientKey", "clientKeyPassword", "gsscredential",
+	} {
+		if property, _ := t.jdbc(name); property != "" {
+			t.note(s, property, NotApplicable, "of the JDBC driver; see auth for the ways to log in")
 		}
-		t.note(s, property, Planned, "only logins of SQL Server; the field auth is planned")
 	}
+}
+
+// entra translates logins by Entra ID.
+func (t *translation) entra(s section) {
+	property, value := t.jdbc("authentication")
+	_, client := t.jdbc("msiClientId")
+	mode, known := entraModes[strings.ToLower(value)]
+	switch {
+	case property == "", strings.EqualFold(value, "NotSpecified"), strings.EqualFold(value, "SqlPassword"):
+		return
+	case !t.offer.has("auth"):
+		t.note(s, property, Planned, "only logins of SQL Server; the field auth is planned")
+		return
+	case !known:
+		t.note(s, property, Invalid, "no such way to log in is known here; see auth")
+		return
+	case mode == "":
+		t.note(s, property, NotApplicable, "logging in as "+value+" is not offered; auth has entra_service_principal, entra_managed_identity and others")
+		return
+	}
+	auth := map[string]any{"mode": mode}
+	f := Field{Name: "auth", Value: auth, Property: property, section: s}
+	user, password := t.drop("user"), t.drop("password")
+	if mode == "entra_service_principal" {
+		// JDBC takes the client id as the user, perhaps with its tenant.
+		id, tenant, _ := strings.Cut(user, "@")
+		auth["client_id"], auth["client_secret"] = id, password
+		if tenant != "" {
+			auth["tenant_id"] = tenant
+		}
+		f.Property = "database.password"
+	} else if client == "" && mode == "entra_managed_identity" {
+		client = user
+	}
+	if client != "" {
+		auth["client_id"] = client
+	}
+	t.set(f)
+}
+
+// integrated translates Kerberos, NTLM and the account of the process.
+func (t *translation) integrated(s section) {
+	property, on := t.jdbc("integratedSecurity")
+	_, scheme := t.jdbc("authenticationScheme")
+	_, domain := t.jdbc("domain")
+	_, realm := t.jdbc("realm")
+	if !strings.EqualFold(on, "true") {
+		return
+	}
+	if !t.offer.has("auth") {
+		t.note(s, property, Planned, "only logins of SQL Server; the field auth is planned")
+		return
+	}
+	auth := map[string]any{"mode": "windows"}
+	switch strings.ToLower(scheme) {
+	case "javakerberos":
+		auth["mode"] = "kerberos"
+		if realm != "" {
+			auth["realm"] = realm
+		}
+	case "ntlm":
+		auth["mode"] = "ntlm"
+		if domain != "" {
+			auth["domain"] = domain
+		}
+	default:
+		t.drop("user")
+		t.drop("password")
+	}
+	t.set(Field{Name: "auth", Value: auth, Property: property, section: s})
+}
+
+// drop takes a field away again and returns its text.
+func (t *translation) drop(field string) (text string) {
+	t.result.Fields = slices.DeleteFunc(t.result.Fields, func(f Field) bool {
+		if f.Name == field {
+			text, _ = f.Value.(string)
+		}
+		return f.Name == field
+	})
+	return text
 }
 
 // javaParameters are parameters of the JDBC driver that concern its own

@@ -70,7 +70,6 @@ func TestTranslate_Values(t *testing.T) {
 		{"driver.applicationIntent", "readwrite", "application_intent", "ReadWrite", ""},
 		{"driver.hostnameincertificate", "*.x", "driver_options", map[string]any{"hostnameincertificate": "*.x"}, ""},
 		{"driver.authentication", "SqlPassword", "auth", nil, ""},
-		{"driver.integratedSecurity", "true", "auth", nil, "only logins of SQL Server"},
 		{"streaming.fetch.size", "0", "streaming_fetch_size", nil, "0 is no limit"},
 		{"query.fetch.size", "77", "streaming_fetch_size", 77, ""},
 		{"column.mask.with.3.chars", "a.b.c,d.e.f", "column_mask_with_chars", []map[string]any{{"columns": []string{"a.b.c", "d.e.f"}, "length": 3}}, ""},
@@ -241,4 +240,39 @@ func TestTranslate_DatabaseNames(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"shop", "shop.eu", `a\(b`, `C\+\+`}, result.Input()["database_names"])
+}
+
+// The JDBC driver's ways to log in are those of auth, and the client's secret is
+// shown nowhere.
+func TestTranslate_Authentication(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		props map[string]string
+		want  any
+		note  string
+	}{
+		{"service principal", map[string]string{"driver.authentication": "ActiveDirectoryServicePrincipal", "database.user": "id@tenant", "database.password": "Hidden1"}, map[string]any{"mode": "entra_service_principal", "client_id": "id", "tenant_id": "tenant", "client_secret": "Hidden1"}, ""},
+		{"managed identity", map[string]string{"database.authentication": "ActiveDirectoryMSI", "database.msiClientId": "id"}, map[string]any{"mode": "entra_managed_identity", "client_id": "id"}, ""},
+		{"default", map[string]string{"driver.authentication": "ActiveDirectoryDefault", "database.password": "Hidden1"}, map[string]any{"mode": "entra_default"}, ""},
+		{"Kerberos", map[string]string{"driver.integratedSecurity": "true", "driver.authenticationScheme": "JavaKerberos", "driver.realm": "R"}, map[string]any{"mode": "kerberos", "realm": "R"}, ""},
+		{"NTLM", map[string]string{"driver.integratedSecurity": "true", "driver.authenticationScheme": "NTLM", "driver.domain": "D"}, map[string]any{"mode": "ntlm", "domain": "D"}, ""},
+		{"the process's account", map[string]string{"driver.integratedSecurity": "true"}, map[string]any{"mode": "windows"}, ""},
+		{"a login", map[string]string{"driver.authentication": "SqlPassword", "driver.integratedSecurity": "false"}, nil, ""},
+		{"password", map[string]string{"driver.authentication": "ActiveDirectoryPassword", "database.password": "Hidden1"}, nil, "driver.authentication: not applicable: logging in as ActiveDirectoryPassword is not offered"},
+		{"unknown", map[string]string{"driver.authentication": "Magic"}, nil, "driver.authentication: invalid"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result, err := debeziumconfig.Translate(base(test.props))
+			require.NoError(t, err)
+			assert.Equal(t, test.want, result.Input()["auth"])
+			if test.want != nil && test.name != "Kerberos" && test.name != "NTLM" {
+				assert.NotContains(t, result.Input(), "user")
+				assert.NotContains(t, result.Input(), "password")
+			}
+			assert.Contains(t, strings.Join(notes(result), "\n"), test.note)
+			yaml, _ := result.YAML(service.GlobalEnvironment())
+			assert.Empty(t, lint(t, string(yaml)), "%s", yaml)
+			assert.NotContains(t, string(yaml)+strings.Join(notes(result), ""), "Hidden1")
+		})
+	}
 }
