@@ -51,6 +51,7 @@ type config struct {
 	snapshotResume              bool
 	streamingFetchSize          int
 	pollInterval                time.Duration
+	adaptive                    adaptive
 	heartbeatInterval           time.Duration // zero: none
 	maxIterationTransactions    int
 	queryMode                   string
@@ -95,6 +96,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		streamingFetchSize:       r.int(fieldStreamingFetchSize),
 		pollInterval:             r.duration(fieldPollInterval),
+		adaptive:                 r.adaptive(),
 		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
 		queryMode:                r.string(fieldDataQueryMode),
@@ -207,7 +209,7 @@ func (c config) validate() error {
 	if c.pollInterval <= 0 {
 		return fmt.Errorf("field %s: got %v, must be more than zero", fieldPollInterval, c.pollInterval)
 	}
-	return nil
+	return c.adaptive.validate()
 }
 
 // checkpointKey returns the key under which the position of a database is

@@ -152,6 +152,8 @@ func TestFieldsPage(t *testing.T) {
 	// Without a default there is no option to show.
 	const unset = `event_converting_failure_handling_mode: ""`
 	data.AdvancedConfigYAML = strings.Replace(data.AdvancedConfigYAML, unset, "# event_converting_failure_handling_mode: warn", 1)
+	data.AdvancedConfigYAML = strings.Replace(data.AdvancedConfigYAML, `floor: ""`, "floor: 100ms", 1)
+	data.AdvancedConfigYAML = strings.Replace(data.AdvancedConfigYAML, `ceiling: ""`, "ceiling: 10s", 1)
 	var page bytes.Buffer
 	require.NoError(t, fieldsPage.Execute(&page, data))
 	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {

@@ -81,6 +81,9 @@ const (
 	fieldStreamingFetchSize    = "streaming_fetch_size"
 
 	fieldPollInterval             = "poll_interval"
+	fieldPollIntervalAdaptive     = "poll_interval_adaptive"
+	fieldFloor                    = "floor"
+	fieldCeiling                  = "ceiling"
 	fieldHeartbeatInterval        = "heartbeat_interval"
 	fieldMaxIterationTransactions = "max_iteration_transactions"
 	fieldDataQueryMode            = "data_query_mode"

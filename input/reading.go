@@ -19,6 +19,8 @@ type reading struct {
 	session *session
 	queue   *queue
 	mark    mark // of what was pushed last; the goroutine's own
+	// interval is the goroutine's own too.
+	interval interval
 
 	cancel context.CancelFunc
 	ready  chan struct{} // closed by the first sign of success
@@ -38,6 +40,7 @@ func (s *source) read(from mark) *reading {
 		source: s, session: s.session, mark: from,
 		queue: newQueue(s.cfg.maxQueueSize, s.cfg.maxQueueBytes),
 		ready: make(chan struct{}), done: make(chan struct{}),
+		interval: newInterval(s.cfg.pollInterval, s.cfg.adaptive),
 	}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
@@ -85,7 +88,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 				return err
 			}
 		}
-		if err := r.pause(ctx, r.source.cfg.pollInterval); err != nil {
+		if err := r.pause(ctx, r.interval.next()); err != nil {
 			return err
 		}
 	}
@@ -110,6 +113,7 @@ func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 
 // Emit implements [stream.Sink].
 func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
+	r.interval.saw()
 	if r.source.heartbeats.due() {
 		if err := r.source.heartbeats.beat(b, r.source.keeper.database, upTo); err != nil {
 			return err

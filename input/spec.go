@@ -143,6 +143,7 @@ func runningFields() []*service.ConfigField {
 		service.NewDurationField(fieldPollInterval).
 			Description("The pause between two looks for changes once there are none. While there are, there is no pause.").
 			Default("500ms").LintRule(lintDuration),
+		adaptiveField(),
 		service.NewDurationField(fieldHeartbeatInterval).
 			Description("How often a heartbeat is sent, 0s for never: a small message of its own topic that repeats the last position. It comes after changes, while there are none, and at the end of the snapshot. Acknowledged, it shows that everything before it has arrived, and that the pipeline works though nothing changes.").
 			Default("0s").LintRule(lintInterval),
