@@ -164,7 +164,7 @@ func withGrant(err error, object string) error {
 		return err
 	}
 	return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
-		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", err)
+		"run GRANT SELECT ON SCHEMA::cdc TO the login's user, and GRANT SELECT ON the captured tables, which cannot be listed without it", err)
 }
 
 // HiddenChangeTable returns the problem of a table with a capture instance

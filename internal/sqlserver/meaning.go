@@ -132,15 +132,15 @@ var meanings = map[int32]meaning{
 	47073:          {ClassLogin, "public access is off: connect through the private endpoint"},
 
 	// A right is missing.
-	errDenied: {ClassPermission, "grant SELECT on the object"},
-	230:       {ClassPermission, "grant SELECT on the column, or leave it out by column_exclude_list"},
+	errDenied: {ClassPermission, "GRANT SELECT ON the object TO the login's user"},
+	230:       {ClassPermission, "GRANT SELECT ON the column, or leave it out by column_exclude_list"},
 	262:       {ClassPermission, ""},
 	297:       {ClassPermission, ""},
 	300:       {ClassPermission, ""},
 	371:       {ClassPermission, ""},
 	916:       {ClassPermission, "make the login a user of the database: CREATE USER … FOR LOGIN …"},
 	22904:     {ClassPermission, ""},
-	22981:     {ClassPermission, "grant SELECT on the captured columns, and membership in the gating role"},
+	22981:     {ClassPermission, "GRANT SELECT ON the captured columns, and membership in the gating role"},
 
 	// An object is missing.
 	errInvalidObject: {ClassMissing, ""},
