@@ -42,6 +42,14 @@ var oddNames = []string{
 	`Ünïcödé`,
 	`日本😀`,
 	"tab\there",
+	"trailing.",
+	"nbsp\u00a0",
+	"ﬁ ligature",
+	"e\u0301 combining",
+	"INSERT INTO",
+	"null",
+	"__$operation2",
+	strings.Repeat("注", 127), // and one more for its second column
 }
 
 // bracketed quotes a name as T-SQL does.
