@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -13,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
 // The end-to-end tests run whole Benthos streams over the real driver against
@@ -220,10 +219,7 @@ type output struct {
 	ask      func(ctx context.Context, batch []received) error
 }
 
-func (o output) Connect(context.Context) error { return nil }
-func (o output) Close(context.Context) error   { return nil }
-
-func (o output) WriteBatch(ctx context.Context, batch service.MessageBatch) error {
+func (o output) take(ctx context.Context, batch service.MessageBatch) error {
 	p := o.pipeline
 	messages := make([]received, len(batch))
 	for i, m := range batch {
@@ -255,25 +251,15 @@ func startPipeline(t *testing.T, server *simulator.Server, s settings) *pipeline
 	if s.dial != nil {
 		dial = s.dial(server)
 	}
-	env := service.NewEnvironment()
-	require.NoError(t, input.Register(env, dial, input.WithOnStop(func(err error) {
-		if s.onStop != nil {
-			s.onStop(err)
-		}
-	})))
-	require.NoError(t, env.RegisterCache("test_store", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.Cache, error) {
-		return s.store, nil
-	}))
-	require.NoError(t, env.RegisterBatchOutput("test_output", service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
-		return output{pipeline: p, ask: s.output}, service.BatchPolicy{}, max(1, s.maxInFlight), nil
-	}))
-	builder := env.NewStreamBuilder()
-	builder.SetLogger(slog.New(slog.NewTextHandler(p.logs, nil)))
-	builder.SetThreads(1)
-	require.NoError(t, builder.AddCacheYAML("label: offsets\ntest_store: {}"))
-	require.NoError(t, builder.AddInputYAML(inputYAML(s.fields)))
-	require.NoError(t, builder.AddOutputYAML("test_output: {}"))
-	stream, err := builder.Build()
+	stream, err := streamtest.Build(streamtest.Config{
+		Input: inputYAML(s.fields), Cache: s.store, MaxInFlight: s.maxInFlight,
+		Output: output{pipeline: p, ask: s.output}.take,
+		Options: []input.Option{dial, input.WithOnStop(func(err error) {
+			if s.onStop != nil {
+				s.onStop(err)
+			}
+		})},
+	}, p.logs)
 	require.NoError(t, err)
 	p.stream = stream
 	go func() { p.ended <- stream.Run(context.Background()) }()

@@ -3,6 +3,7 @@ package streamtest
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"time"
 
@@ -51,11 +52,8 @@ type Stream struct {
 // Start builds a stream and runs it in the background.
 func Start(c Config) (*Stream, error) {
 	s := &Stream{Log: &Log{}, ended: make(chan struct{})}
-	builder, err := newBuilder(c, s.Log)
-	if err != nil {
-		return nil, err
-	}
-	if s.stream, err = builder.Build(); err != nil {
+	var err error
+	if s.stream, err = Build(c, s.Log); err != nil {
 		return nil, err
 	}
 	go func() {
@@ -65,7 +63,8 @@ func Start(c Config) (*Stream, error) {
 	return s, nil
 }
 
-func newBuilder(c Config, log *Log) (*service.StreamBuilder, error) {
+// Build builds a stream that logs to log.
+func Build(c Config, log io.Writer) (*service.Stream, error) {
 	if c.Cache == nil {
 		c.Cache = NewCache()
 	}
@@ -94,9 +93,11 @@ func newBuilder(c Config, log *Log) (*service.StreamBuilder, error) {
 	}
 	if c.Threads > 1 {
 		// Without a processor there are no threads.
-		err = builder.AddProcessorYAML("noop: {}")
+		if err := builder.AddProcessorYAML("noop: {}"); err != nil {
+			return nil, err
+		}
 	}
-	return builder, err
+	return builder.Build()
 }
 
 // Stop ends the stream as a signal would. It returns nil if everything taken

@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
-	_ "github.com/redpanda-data/benthos/v4/public/components/pure" // what streams are built of
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/debeziumconfig"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
 // Pipeline is the connector of a play that runs our own input, in a Benthos
@@ -23,7 +22,7 @@ import (
 type Pipeline struct {
 	server   *Server
 	recorder *Recorder
-	store    *store
+	store    *streamtest.Cache
 	// fixed are fields that the properties have no say in.
 	fixed map[string]any
 
@@ -31,27 +30,21 @@ type Pipeline struct {
 	ended  chan error
 	done   context.CancelFunc // of what watches the stream
 	watch  sync.WaitGroup
-	log    logText
+	log    streamtest.Log
 }
 
 // NewPipeline returns a connector that reads a server, in memory, and emits to
 // a recorder.
 func NewPipeline(server *Server, recorder *Recorder) *Pipeline {
 	return &Pipeline{
-		server: server, recorder: recorder, store: &store{values: map[string][]byte{}},
+		server: server, recorder: recorder, store: streamtest.NewCache(),
 		fixed: map[string]any{
-			"checkpoint_cache": cacheName, "host": "server",
+			"checkpoint_cache": streamtest.CacheLabel, "host": "server",
 			// As in Debezium's plays: a failure ends the play, answers come fast.
 			"on_fatal": "stop", "poll_interval": "20ms",
 		},
 	}
 }
-
-const (
-	cacheName  = "positions"
-	cacheType  = "play_cache"
-	outputType = "play_output"
-)
 
 // InputFields are the fields of the input that stand for properties of
 // Debezium's connector.
@@ -123,44 +116,21 @@ const stopPatience = 20 * time.Second
 func (p *Pipeline) Queued(context.Context) (int64, error) { return 0, nil }
 
 func (p *Pipeline) build(fields map[string]any) (*service.Stream, error) {
-	env := service.NewEnvironment()
-	err := errors.Join(
-		input.Register(env, input.WithDialer(p.server.DialContext), input.WithOnStop(func(err error) { p.recorder.Fail(err.Error()) })),
-		env.RegisterCache(cacheType, service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.Cache, error) {
-			return p.store, nil
-		}),
-		env.RegisterBatchOutput(outputType, service.NewConfigSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
-			return recording{p.recorder}, service.BatchPolicy{}, 1, nil
-		}),
-	)
-	if err != nil {
-		return nil, err
-	}
 	// JSON is YAML.
 	text, err := json.Marshal(map[string]any{input.Name: fields})
 	if err != nil {
 		return nil, err
 	}
-	builder := env.NewStreamBuilder()
-	builder.SetLogger(slog.New(slog.NewTextHandler(&p.log, nil)))
-	builder.SetThreads(1)
-	if err := errors.Join(
-		builder.AddCacheYAML("label: "+cacheName+"\n"+cacheType+": {}"),
-		builder.AddInputYAML(string(text)),
-		builder.AddOutputYAML(outputType+": {}"),
-	); err != nil {
-		return nil, err
-	}
-	return builder.Build()
+	return streamtest.Build(streamtest.Config{
+		Input: string(text), Cache: p.store, Output: recording{p.recorder}.take,
+		Options: []input.Option{input.WithDialer(p.server.DialContext), input.WithOnStop(func(err error) { p.recorder.Fail(err.Error()) })},
+	}, &p.log)
 }
 
 // recording is an output that gives messages to a recorder.
 type recording struct{ recorder *Recorder }
 
-func (recording) Connect(context.Context) error { return nil }
-func (recording) Close(context.Context) error   { return nil }
-
-func (r recording) WriteBatch(_ context.Context, batch service.MessageBatch) error {
+func (r recording) take(_ context.Context, batch service.MessageBatch) error {
 	for _, message := range batch {
 		record, err := recordOf(message)
 		if err != nil {
@@ -197,22 +167,4 @@ func recordOf(message *service.Message) (Record, error) {
 		return nil
 	})
 	return record, err
-}
-
-// logText collects what a stream logs.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
