@@ -7,7 +7,7 @@ import (
 func captureFields() []*service.ConfigField {
 	return []*service.ConfigField{
 		patternsField(fieldTableIncludeList,
-			"Java regular expressions that must match the whole of `schema.table`, upper and lower case alike. A dot matches any character; write `\\.` for a real one. Empty: every table with a capture instance. Only one of the two lists may be given.").
+			"Java regular expressions that must match the whole of `schema.table`, upper and lower case of ASCII letters alike. A dot matches any character; write `\\.` for a real one. Lookaround is understood; repeat nothing inside of a repetition beside it, as in `(?!x)(a+)+`, which can take very long. Empty: every table with a capture instance. Only one of the two lists may be given.").
 			Example([]string{`dbo\.customers`, `sales\..*`}),
 		patternsField(fieldTableExcludeList, "Like `table_include_list`, for the tables to leave out.").
 			Example([]string{`dbo\.audit_.*`}),
