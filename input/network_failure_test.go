@@ -86,9 +86,9 @@ func (n *network) counted() int {
 type networkConn struct {
 	net.Conn
 
-	dead   atomic.Bool // its packets are dropped
-	close  sync.Once
-	closed chan struct{}
+	dead    atomic.Bool // its packets are dropped
+	closing sync.Once
+	closed  chan struct{}
 }
 
 func (c *networkConn) Read(b []byte) (int, error) {
@@ -108,7 +108,7 @@ func (c *networkConn) Write(b []byte) (int, error) {
 }
 
 func (c *networkConn) Close() error {
-	c.close.Do(func() { close(c.closed) })
+	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
 }
 

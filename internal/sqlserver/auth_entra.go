@@ -20,8 +20,8 @@ import (
 // makes a credential, which would keep its tokens, anew for each login.
 type entraTokens struct {
 	auth Auth
-	// make is newCredential, or a test's.
-	make func(auth Auth, tenant string) (azcore.TokenCredential, error)
+	// create is newCredential, or a test's.
+	create func(auth Auth, tenant string) (azcore.TokenCredential, error)
 
 	mu         sync.Mutex
 	credential azcore.TokenCredential
@@ -74,7 +74,7 @@ func (t *entraTokens) remembered(tenant string) (azcore.TokenCredential, error) 
 	if t.credential != nil {
 		return t.credential, nil
 	}
-	credential, err := t.make(t.auth, tenant)
+	credential, err := t.create(t.auth, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (s *scripted) entraServer(t *testing.T, auth Auth, tokens *tokens) (server 
 	server, err := NewServer(Config{Host: "h", Encrypt: EncryptLogin, Auth: auth, Dial: s.dial})
 	require.NoError(t, err)
 	tenants = &[]string{}
-	server.tokens.make = func(_ Auth, tenant string) (azcore.TokenCredential, error) {
+	server.tokens.create = func(_ Auth, tenant string) (azcore.TokenCredential, error) {
 		*tenants = append(*tenants, tenant)
 		return tokens, nil
 	}

@@ -227,6 +227,11 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 	// The driver would log statements with their parameters.
 	params.LogFlags = 0
 	params.DisableRetry = true
+	if _, ok := params.Parameters[msdsn.DialTimeout]; !ok {
+		// The connect timeout bounds dialling and login together; the driver
+		// would give a slow dial up after 15 seconds.
+		params.DialTimeout = -1
+	}
 	if params.TLSConfig != nil && c.TLS != nil {
 		mergeTLS(params.TLSConfig, c.TLS)
 	}

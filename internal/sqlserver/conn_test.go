@@ -225,9 +225,9 @@ func TestWatchdog_SilentServer(t *testing.T) {
 // stuck is a connection that takes no more bytes once it is told to.
 type stuck struct {
 	net.Conn
-	on     atomic.Bool
-	close  sync.Once
-	closed chan struct{}
+	on      atomic.Bool
+	closing sync.Once
+	closed  chan struct{}
 }
 
 func (s *stuck) Write(b []byte) (int, error) {
@@ -239,7 +239,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 }
 
 func (s *stuck) Close() error {
-	s.close.Do(func() { close(s.closed) })
+	s.closing.Do(func() { close(s.closed) })
 	return s.Conn.Close()
 }
 

@@ -57,6 +57,69 @@ func TestConnect_SilentServer(t *testing.T) {
 	}
 }
 
+// A dial may take as long as the connect timeout says, and no longer.
+func TestConnect_SlowDial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{}
+		slow := func(ctx context.Context, network, address string) (net.Conn, error) {
+			select {
+			case <-time.After(40 * time.Second):
+				return s.dial(ctx, network, address)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		for timeout, works := range map[time.Duration]bool{time.Minute: true, 30 * time.Second: false} {
+			server, err := NewServer(Config{Host: "h", Encrypt: EncryptFalse, ConnectTimeout: timeout, Dial: slow})
+			require.NoError(t, err)
+			conn, err := server.Connect(t.Context(), "")
+			if !works {
+				require.ErrorContains(t, err, "no answer within 30s")
+				continue
+			}
+			require.NoError(t, err)
+			conn.Close()
+		}
+	})
+}
+
+// The port of a named instance is asked of SQL Server Browser
+// (MC-SQLR 2.2.5, SVR_RESP), over the same dialer.
+func TestConnect_NamedInstance(t *testing.T) {
+	s := &scripted{answer: func(_ string, r *reply) { r.done() }}
+	var dials []string
+	server, err := NewServer(Config{
+		Host: "h", Instance: "SQL2019", Encrypt: EncryptFalse,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials = append(dials, network+" "+address)
+			if network == "udp" {
+				return browser("ServerName;H;InstanceName;SQL2019;IsClustered;No;Version;15.0.2000.5;tcp;1500;;"), nil
+			}
+			return s.dial(ctx, network, address)
+		},
+	})
+	require.NoError(t, err)
+	conn, err := server.Connect(t.Context(), "")
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.Exec(t.Context(), "SELECT n"))
+	assert.Equal(t, []string{"udp h:1434", "tcp h:1500"}, dials)
+}
+
+// browser plays SQL Server Browser on one connection.
+func browser(instances string) net.Conn {
+	client, server := net.Pipe()
+	go func() {
+		defer server.Close()
+		if _, err := server.Read(make([]byte, 1024)); err != nil {
+			return
+		}
+		answer := append([]byte{5}, byte(len(instances)), 0)
+		_, _ = server.Write(append(answer, instances...))
+	}()
+	return client
+}
+
 func TestConnect_Refused(t *testing.T) {
 	refused := errors.New("connection refused")
 	s, err := NewServer(Config{Host: "h", Password: secret, Dial: func(context.Context, string, string) (net.Conn, error) {

@@ -33,7 +33,7 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s := &Server{config: cfg, params: params}
 	if cfg.Auth.Mode.entra() {
-		s.tokens = &entraTokens{auth: cfg.Auth, make: newCredential}
+		s.tokens = &entraTokens{auth: cfg.Auth, create: newCredential}
 	}
 	return s, nil
 }
