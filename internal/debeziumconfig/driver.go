@@ -184,7 +184,7 @@ func (t *translation) authentication(s section) {
 // entra translates logins by Entra ID.
 func (t *translation) entra(s section) {
 	property, value := t.jdbc("authentication")
-	_, client := t.jdbc("msiClientId")
+	clientProperty, client := t.jdbc("msiClientId")
 	mode, known := entraModes[strings.ToLower(value)]
 	switch {
 	case property == "", strings.EqualFold(value, "NotSpecified"), strings.EqualFold(value, "SqlPassword"):
@@ -213,7 +213,11 @@ func (t *translation) entra(s section) {
 	} else if client == "" && mode == "entra_managed_identity" {
 		client = user
 	}
-	if client != "" {
+	switch {
+	case client == "":
+	case mode == "entra_default":
+		t.note(s, clientProperty, Differs, "set the environment variable AZURE_CLIENT_ID to it, or choose the mode entra_managed_identity")
+	default:
 		auth["client_id"] = client
 	}
 	t.set(f)

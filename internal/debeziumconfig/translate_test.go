@@ -253,7 +253,7 @@ func TestTranslate_Authentication(t *testing.T) {
 	}{
 		{"service principal", map[string]string{"driver.authentication": "ActiveDirectoryServicePrincipal", "database.user": "id@tenant", "database.password": "Hidden1"}, map[string]any{"mode": "entra_service_principal", "client_id": "id", "tenant_id": "tenant", "client_secret": "Hidden1"}, ""},
 		{"managed identity", map[string]string{"database.authentication": "ActiveDirectoryMSI", "database.msiClientId": "id"}, map[string]any{"mode": "entra_managed_identity", "client_id": "id"}, ""},
-		{"default", map[string]string{"driver.authentication": "ActiveDirectoryDefault", "database.password": "Hidden1"}, map[string]any{"mode": "entra_default"}, ""},
+		{"default", map[string]string{"driver.authentication": "ActiveDirectoryDefault", "driver.msiClientId": "id", "database.password": "Hidden1"}, map[string]any{"mode": "entra_default"}, "driver.msiClientId: differs: set the environment variable AZURE_CLIENT_ID"},
 		{"Kerberos", map[string]string{"driver.integratedSecurity": "true", "driver.authenticationScheme": "JavaKerberos", "driver.realm": "R"}, map[string]any{"mode": "kerberos", "realm": "R"}, ""},
 		{"NTLM", map[string]string{"driver.integratedSecurity": "true", "driver.authenticationScheme": "NTLM", "driver.domain": "D"}, map[string]any{"mode": "ntlm", "domain": "D"}, ""},
 		{"the process's account", map[string]string{"driver.integratedSecurity": "true"}, map[string]any{"mode": "windows"}, ""},
