@@ -69,9 +69,9 @@ type Choice struct {
 	Reason string
 
 	// replay reports that an instance takes the place of another inside the
-	// transaction that is being delivered: their command ids differ.
-	// Source: facts of MS docs, cdc.<capture_instance>_CT, __$command_id, which
-	// counts the changes of a transaction over all instances.
+	// transaction that is being delivered. Their command ids differ: those of a
+	// transaction count its changes over all instances (observed on SQL Server
+	// 2022), so one change has another number in each.
 	replay bool
 }
 

@@ -154,6 +154,19 @@ func TestReader_AlteredColumnGetsANewEncoder(t *testing.T) {
 	assert.Len(t, sink.messages, 2)
 }
 
+// The default of a decimal column is bytes, which == does not compare.
+func TestReader_DefaultsOfBytes(t *testing.T) {
+	f := newFakeServer()
+	f.table("a").Source.Columns[1].DefaultValue = []byte("0.5")
+	f.max = lsnOf(5)
+	made := 0
+	r := New(f, &fakeSink{}, Options{Encoder: countingEncoder(&made)}, State{})
+	drain(t, r)
+	f.edition++
+	drain(t, r)
+	assert.Equal(t, 1, made)
+}
+
 // Altered while a pass reads it, the rest is read in the new shape.
 func TestReader_AlteredWithinAPass(t *testing.T) {
 	f := newFakeServer()
