@@ -43,7 +43,10 @@ func (a *Agent) jobView(name string, columns []engine.Column, emitJob func(x *en
 	a.in.RegisterView(engine.View{
 		Schema: "dbo", Name: name, Columns: columns,
 		Visible: func(db *engine.Database) bool { return db.Name() == "msdb" && !a.in.IsAzure() },
-		Rows: func(x *engine.Exec, _ *engine.Database, emit func([]sqltypes.Value) error) error {
+		Rows: func(x *engine.Exec, db *engine.Database, emit func([]sqltypes.Value) error) error {
+			if !x.MayReadSystemTable(db, "dbo") { // MS docs: dbo.sysjobs, "Permissions"
+				return sqltypes.Errorf(229, 5, 14, "The SELECT permission was denied on the object '%s', database 'msdb', schema 'dbo'.", name)
+			}
 			jobs, err := a.agentJobs(x)
 			if err != nil {
 				return err

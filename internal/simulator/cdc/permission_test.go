@@ -99,3 +99,47 @@ func TestManagementViews_NeedState(t *testing.T) {
 	s.exec("REVOKE VIEW DATABASE STATE TO reader; GRANT VIEW SERVER STATE TO reader")
 	assert.Empty(t, batch(t, reader, sessions+" "+failures+" "+services).errors)
 }
+
+// HAS_PERMS_BY_NAME knows columns, and what a right on the server or database
+// implies; tables of msdb are not open to all (MS docs: HAS_PERMS_BY_NAME, dbo.sysjobs).
+func TestHasPermsByName(t *testing.T) {
+	s := start(t)
+	s.exec("CREATE LOGIN reader WITH PASSWORD = 'pw', CHECK_POLICY = OFF; CREATE USER reader FOR LOGIN reader")
+	s.exec("CREATE TABLE t (id int PRIMARY KEY, v int)")
+	s.track("t")
+	reader := s.login("reader", "pw", "shop")
+	defer reader.Close()
+	asks := func(want, args string) {
+		t.Helper()
+		assert.Equal(t, want, show(onlyValue(t, reader, "SELECT HAS_PERMS_BY_NAME("+args+")")), args)
+	}
+	const whole, id, v = "N'dbo.t', N'OBJECT', N'SELECT'", "N'dbo.t', N'OBJECT', N'SELECT', N'id', N'COLUMN'", "N'[dbo].[t]', N'OBJECT', N'SELECT', N'V', N'COLUMN'"
+	asks("0", whole)
+	asks("0", id)
+	s.exec("GRANT SELECT (id) ON dbo.t TO reader")
+	asks("0", whole)
+	asks("1", id)
+	asks("0", v)
+	asks("NULL", "N'dbo.t', N'OBJECT', N'SELECT', N'none', N'COLUMN'")
+	s.exec("REVOKE SELECT (id) ON dbo.t TO reader; GRANT SELECT ON dbo.t TO reader; DENY SELECT (v) ON dbo.t TO reader")
+	asks("1", whole)
+	asks("1", id)
+	asks("0", v)
+
+	const state, performance = "NULL, N'DATABASE', N'VIEW DATABASE STATE'", "NULL, N'DATABASE', N'VIEW DATABASE PERFORMANCE STATE'"
+	asks("0", state)
+	asks("0", performance)
+	s.exec("GRANT VIEW DATABASE PERFORMANCE STATE TO reader")
+	asks("0", state)
+	asks("1", performance)
+	assert.Empty(t, batch(t, reader, "SELECT * FROM sys.dm_cdc_errors").errors)
+	s.exec("REVOKE VIEW DATABASE PERFORMANCE STATE TO reader; GRANT VIEW SERVER STATE TO reader")
+	asks("1", state)
+	asks("1", performance)
+
+	asks("0", "N'msdb.dbo.sysjobactivity', N'OBJECT', N'SELECT'")
+	assert.Equal(t, int32(229), batch(t, reader, "SELECT * FROM msdb.dbo.sysjobactivity").errors[0].Number)
+	s.exec("USE msdb; CREATE USER reader FOR LOGIN reader; GRANT SELECT ON SCHEMA::dbo TO reader; USE shop")
+	asks("1", "N'msdb.dbo.sysjobactivity', N'OBJECT', N'SELECT'")
+	assert.Empty(t, batch(t, reader, "SELECT * FROM msdb.dbo.sysjobactivity").errors)
+}

@@ -189,9 +189,28 @@ func (x *Exec) NeedServerState() error {
 
 // NeedDatabaseState is error 262 without VIEW DATABASE STATE, which VIEW SERVER
 // STATE implies (MS docs: Permissions hierarchy).
+//
+// From SQL Server 2022 on VIEW DATABASE PERFORMANCE STATE is enough for the views
+// that tell of performance (MS docs: sys.dm_cdc_log_scan_sessions).
 func (x *Exec) NeedDatabaseState(db *Database) error {
-	if x.HasServerPermission("VIEW SERVER STATE") || x.allowed(db, Object{}, "VIEW DATABASE STATE", 0) {
+	if x.seesDatabaseState(db, "VIEW DATABASE PERFORMANCE STATE") {
 		return nil
 	}
 	return sqltypes.Errorf(262, 1, 14, "VIEW DATABASE STATE permission denied in database '%s'.", db.Name())
+}
+
+// seesDatabaseState reports VIEW DATABASE STATE or, asked for that, VIEW DATABASE
+// PERFORMANCE STATE, which the former implies.
+func (x *Exec) seesDatabaseState(db *Database, permission string) bool {
+	if x.HasServerPermission("VIEW SERVER STATE") || x.allowed(db, Object{}, "VIEW DATABASE STATE", 0) {
+		return true
+	}
+	return permission == "VIEW DATABASE PERFORMANCE STATE" && x.in.AtLeast(Release2022) && x.allowed(db, Object{}, permission, 0)
+}
+
+// MayReadSystemTable reports the right to read the tables of a schema of a system
+// database that are no tables here.
+func (x *Exec) MayReadSystemTable(db *Database, schema string) bool {
+	s := x.catalog(db).schema(schema)
+	return s != nil && x.allowed(db, Object{SchemaID: s.ID, MSShipped: true}, "SELECT", 0)
 }

@@ -115,8 +115,9 @@ func hasDBAccess(x *Exec, a []value) (value, error) {
 	return boolean(db.accessible(x.s.effectiveLogin())), nil
 }
 
-// hasPermsByName is HAS_PERMS_BY_NAME for the server, databases, schemas and
-// objects.
+// hasPermsByName is HAS_PERMS_BY_NAME for the server, databases, schemas,
+// objects and their columns. A name that does not exist, or that the session may
+// not know of, is NULL.
 func hasPermsByName(x *Exec, a []value) (value, error) {
 	class, permission := strings.ToUpper(a[1].Str()), strings.ToUpper(a[2].Str())
 	if a[0].IsNull() && a[1].IsNull() {
@@ -124,16 +125,7 @@ func hasPermsByName(x *Exec, a []value) (value, error) {
 	}
 	switch class {
 	case "DATABASE":
-		db := x.db
-		if !a[0].IsNull() {
-			if db = x.in.Database(a[0].Str()); db == nil {
-				return value{}, nil
-			}
-		}
-		if permission == "ANY" || permission == "CONNECT" {
-			return boolean(db.accessible(x.s.effectiveLogin())), nil
-		}
-		return boolean(x.allowed(db, Object{}, permission, 0)), nil
+		return x.hasDatabasePerm(a[0], permission)
 	case "SCHEMA":
 		s := x.catalog(x.db).schema(a[0].Str())
 		if s == nil {
@@ -141,26 +133,84 @@ func hasPermsByName(x *Exec, a []value) (value, error) {
 		}
 		return boolean(x.allowed(x.db, Object{SchemaID: s.ID}, permission, 0)), nil
 	case "OBJECT":
-		n := splitName(a[0].Str())
-		db := x.db
-		if n.Database() != "" {
-			if db = x.in.Database(n.Database()); db == nil {
+		column := ""
+		if len(a) == 5 && !a[3].IsNull() {
+			if !strings.EqualFold(a[4].Str(), "COLUMN") {
 				return value{}, nil
 			}
+			column = a[3].Str()
 		}
-		schema := n.Schema()
-		if schema == "" {
-			schema = x.defaultSchema(db)
-		}
-		c := x.catalog(db)
-		o, ok := c.object(c.lookup(schema, n.Base()))
-		if !ok {
-			return value{}, nil
-		}
-		if permission == "ANY" {
-			permission = "SELECT"
-		}
-		return boolean(x.allowed(db, o, permission, 0)), nil
+		return x.hasObjectPerm(a[0].Str(), column, permission)
 	}
 	return value{}, nil
+}
+
+// hasDatabasePerm is hasPermsByName for a database, the current one if name is
+// NULL.
+func (x *Exec) hasDatabasePerm(name value, permission string) (value, error) {
+	db := x.db
+	if !name.IsNull() {
+		if db = x.in.Database(name.Str()); db == nil {
+			return value{}, nil
+		}
+	}
+	switch permission {
+	case "ANY", "CONNECT":
+		return boolean(db.accessible(x.s.effectiveLogin())), nil
+	case "VIEW DATABASE STATE":
+		return boolean(x.seesDatabaseState(db, permission)), nil
+	case "VIEW DATABASE PERFORMANCE STATE":
+		if !x.in.AtLeast(Release2022) {
+			return value{}, nil
+		}
+		return boolean(x.seesDatabaseState(db, permission)), nil
+	}
+	return boolean(x.allowed(db, Object{}, permission, 0)), nil
+}
+
+// hasObjectPerm is hasPermsByName for an object, or for one of its columns.
+func (x *Exec) hasObjectPerm(name, column, permission string) (value, error) {
+	n := splitName(name)
+	db := x.db
+	if n.Database() != "" {
+		if db = x.in.Database(n.Database()); db == nil {
+			return value{}, nil
+		}
+	}
+	schema := n.Schema()
+	if schema == "" {
+		schema = x.defaultSchema(db)
+	}
+	if permission == "ANY" {
+		permission = "SELECT"
+	}
+	c := x.catalog(db)
+	o, ok := c.object(c.lookup(schema, n.Base()))
+	if !ok {
+		if v, ok := x.in.hooks.views[hookName(schema, n.Base())]; ok && v.Visible != nil && v.Visible(db) {
+			return boolean(x.MayReadSystemTable(db, v.Schema)), nil
+		}
+		return value{}, nil
+	}
+	ordinal := 0
+	if column != "" {
+		if ordinal = c.columnOrdinal(o.ID, column); ordinal == 0 {
+			return value{}, nil
+		}
+	}
+	return boolean(x.allowed(db, o, permission, ordinal)), nil
+}
+
+// columnOrdinal is the column_id of a table's column, 0 for none.
+func (c *Catalog) columnOrdinal(object int64, name string) int {
+	t := c.tables[object]
+	if t == nil {
+		return 0
+	}
+	for i := range t.Columns {
+		if fold(t.Columns[i].Name) == fold(name) {
+			return t.Columns[i].ID
+		}
+	}
+	return 0
 }
