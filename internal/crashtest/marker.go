@@ -6,26 +6,27 @@ import (
 )
 
 // markers are the rows of table m that were delivered, with the commit LSNs of
-// those in the stream.
+// those in the stream. The others, of which a page of the snapshot that was
+// read late held the row, have none.
 type markers map[string]string
-
-// inSnapshot is in the place of the commit LSN of a row of the snapshot, and is
-// less than any.
-const inSnapshot = "-"
 
 func (m markers) note(events []Event) {
 	for _, e := range events {
-		if e.Table == "m" && e.Kind == kindChange {
+		switch {
+		case e.Table != "m" || e.Kind != kindChange:
+		case e.Op == opRead:
+			m[e.Key] += "" // it is there now
+		default:
 			m[e.Key] = e.commit()
-			if e.Op == opRead {
-				m[e.Key] = inSnapshot
-			}
 		}
 	}
 }
 
-// commit returns a marker's commit LSN; empty: it was not delivered.
-func (m markers) commit(marker int) string { return m[fmt.Sprintf(`{"id":%d}`, marker)] }
+// commit returns a marker's commit LSN, and whether it was delivered.
+func (m markers) commit(marker int) (lsn string, delivered bool) {
+	lsn, delivered = m[fmt.Sprintf(`{"id":%d}`, marker)]
+	return lsn, delivered
+}
 
 var commitInText = regexp.MustCompile(`[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}/`)
 

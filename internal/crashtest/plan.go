@@ -29,6 +29,11 @@ type traits struct {
 	// threads of the pipeline and batches in flight: with more than one the
 	// engine reorders.
 	threads int
+	// function asks the capture instances' functions, which do not say in which
+	// order a statement changed rows: key changes that meet are left out then.
+	function bool
+	// observe stays with the older of two capture instances.
+	observe bool
 	cache   cacheKind
 	first   settings
 }
@@ -42,15 +47,29 @@ type settings struct {
 	heartbeat bool
 }
 
+// fields returns the YAML of the input's fields that both pipelines have.
+func (t traits) fields(e Environment) []string {
+	lines := []string{
+		"on_fatal: stop", fmt.Sprint("poll_interval: ", e.seconds(2)),
+		fmt.Sprint("retriable_restart_connector_wait: ", e.seconds(10)),
+		fmt.Sprint("provide_transaction_metadata: ", t.told), fmt.Sprint("include_schema_changes: ", t.told),
+	}
+	if t.function {
+		lines = append(lines, "data_query_mode: function")
+	}
+	if t.observe {
+		lines = append(lines, "capture_instances: observe")
+	}
+	return lines
+}
+
 // fields returns the YAML of the input's fields.
-func (s settings) fields(e Environment, told bool) []string {
+func (s settings) fields(e Environment) []string {
 	lines := []string{
 		fmt.Sprint("max_batch_size: ", s.batch), fmt.Sprint("checkpoint_limit: ", s.checkpoint),
 		fmt.Sprint("snapshot_fetch_size: ", s.snapshotPage), fmt.Sprint("streaming_fetch_size: ", s.page),
 		fmt.Sprint("max_iteration_transactions: ", s.transactions), fmt.Sprint("max_queue_size: ", s.queue),
 		fmt.Sprint("max_queue_size_in_bytes: ", s.queueBytes),
-		fmt.Sprint("poll_interval: ", e.seconds(2)),
-		fmt.Sprint("provide_transaction_metadata: ", told), fmt.Sprint("include_schema_changes: ", told),
 	}
 	if s.collect > 0 {
 		lines = append(lines, fmt.Sprintf("batching: { count: %d, period: %v }", s.collect, e.seconds(1)))
@@ -80,6 +99,9 @@ func NewPlan(seed uint64) *Plan {
 	if p.rng.IntN(6) == 0 {
 		plan.traits.threads = 2 + p.rng.IntN(3)
 	}
+	plan.traits.observe = p.rng.IntN(4) == 0
+	plan.traits.function = p.rng.IntN(6) == 0
+	p.work.apart = plan.traits.function
 	p.changes(3 + p.rng.IntN(10))
 	p.steps = append(p.steps, start{})
 	for range 6 + p.rng.IntN(8) {

@@ -85,7 +85,7 @@ func (r *run) step(s Step) error {
 func (r *run) begin(first settings) error {
 	r.settled = false
 	var err error
-	if r.witness, err = startWitness(r.env, r.server, r.plan.traits.told); err != nil {
+	if r.witness, err = startWitness(r.env, r.server, r.plan.traits); err != nil {
 		return err
 	}
 	r.subject = newSubject(r.env, r.server, r.plan.traits)
@@ -115,15 +115,15 @@ func (r *run) mark() (marker int, err error) {
 }
 
 // settle waits until both pipelines have delivered everything so far, and the
-// subject has it saved. A first marker may be in the snapshot; the second one
-// is in the stream.
+// subject has it saved. A first marker may be in the snapshot; what comes after
+// it is in the stream.
 func (r *run) settle() error {
-	for range 2 {
+	for _, is := range []func(marker int) bool{r.subject.delivers, r.subject.passed} {
 		marker, err := r.mark()
 		if err != nil {
 			return err
 		}
-		if err := r.await("everything to be delivered", func() bool { return r.subject.passed(marker) && r.witness.passed(marker) }); err != nil {
+		if err := r.await("everything to be delivered", func() bool { return is(marker) && r.witness.passed(marker) }); err != nil {
 			return err
 		}
 	}

@@ -65,11 +65,12 @@ func (cleanup) do(r *run) error {
 
 func (cleanup) String() string { return "what was delivered is cleaned up" }
 
-// cleanAll removes all changes there are.
+// cleanAll removes all changes before the last marker. Nothing after it: the
+// pipeline may be inside its transaction, and cannot know that no more follows.
 const cleanAll = `DECLARE @s nvarchar(max) = N''
 SELECT @s = @s + N'EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N''' + capture_instance + N''', @low_water_mark = @low;'
 FROM cdc.change_tables
-DECLARE @max binary(10) = sys.fn_cdc_get_max_lsn()
+DECLARE @max binary(10) = (SELECT MAX([__$start_lsn]) FROM cdc.dbo_m_CT)
 EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
 `
 

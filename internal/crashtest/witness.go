@@ -26,12 +26,9 @@ type witness struct {
 	fatal   error
 }
 
-func startWitness(e Environment, server Server, told bool) (*witness, error) {
+func startWitness(e Environment, server Server, t traits) (*witness, error) {
 	w := &witness{cache: streamtest.NewCache(), signal: make(chan struct{}, 1), markers: markers{}}
-	fields := []string{
-		"snapshot_mode: no_data", "on_fatal: stop", fmt.Sprint("poll_interval: ", e.seconds(2)),
-		fmt.Sprint("provide_transaction_metadata: ", told), fmt.Sprint("include_schema_changes: ", told),
-	}
+	fields := append(t.fields(e), "snapshot_mode: no_data")
 	// Its start is stored before anything else happens.
 	began := make(chan struct{})
 	var once sync.Once
@@ -87,7 +84,8 @@ func (w *witness) events() []Event {
 func (w *witness) passed(marker int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.markers.commit(marker) != ""
+	_, delivered := w.markers.commit(marker)
+	return delivered
 }
 
 func (w *witness) problem() error {

@@ -50,6 +50,8 @@ type workload struct {
 	next int // the last id and unique value given out
 	// added are the columns that table a may have got.
 	added []string
+	// apart leaves out key changes by which one row takes another's key.
+	apart bool
 }
 
 // transaction returns a batch with one transaction. One that breaks a
@@ -112,6 +114,9 @@ func (w *workload) statement(undone bool) string {
 	case 5:
 		return "UPDATE dbo.a SET u = u + 1" // deferred: the old values meet the new ones
 	case 6:
+		if w.apart {
+			return "UPDATE dbo.b SET v = n"
+		}
 		return "UPDATE dbo.a SET id = id + 1\nUPDATE dbo.b SET n = n + 1"
 	case 7:
 		w.next++
