@@ -19,9 +19,9 @@ func TestFunctionMode_GatingRoles(t *testing.T) {
 	const gated = "EXEC sys.sp_cdc_enable_table N'dbo', N'b', @role_name = N'b readers'\n"
 	for _, test := range []struct{ name, grants, fields, says string }{
 		{"function", "ALTER ROLE [b readers] ADD MEMBER reader", "data_query_mode: function", ""},
-		{"outside the role", "", "data_query_mode: function", "run ALTER ROLE [b readers] ADD MEMBER"},
+		{"outside the role", "", "data_query_mode: function", "ALTER ROLE [b readers] ADD MEMBER"},
 		{"change tables can be seen, not read", "ALTER ROLE [b readers] ADD MEMBER reader GRANT VIEW DEFINITION ON SCHEMA::cdc TO reader", "data_query_mode: function", ""},
-		{"direct", "ALTER ROLE [b readers] ADD MEMBER reader", "", "change table of capture instance"},
+		{"direct", "ALTER ROLE [b readers] ADD MEMBER reader", "", "dbo_a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
