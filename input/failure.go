@@ -107,6 +107,9 @@ const refusedPatience = 8
 
 // succeed publishes that the source works.
 func (s *source) succeed() {
+	if s.fatal.reason == reasonRetries {
+		s.losses = pace{} // the count begins again
+	}
 	s.fatal.leave(s.in, s.log)
 	if s.failures.times > 0 && s.cfg.databases.several() {
 		s.log.Infof("The database is read again")

@@ -230,3 +230,21 @@ func TestNetwork_RetriesExhausted(t *testing.T) {
 		})
 	}
 }
+
+// Once it is cured the count begins again, though nothing has changed since.
+func TestNetwork_RetriesCountedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, between := newServer(t, customers), &network{}
+		p := startPipeline(t, server, settings{dial: between.option, fields: "errors_max_retries: 3"})
+		p.next(2)
+		cut := server.Control(simulator.Fault{On: "select from cdc.lsn_time_mapping", App: "sqlserver-cdc", Keep: true, Do: simulator.Cut()})
+		<-time.After(time.Minute)
+		cut.Remove()
+		<-time.After(2 * time.Minute)
+		require.Contains(t, p.logs.String(), "retries_exhausted is cured")
+		between.reset()
+		change(t, server, "INSERT dbo.customers VALUES (3, N'Cem')")
+		p.want(`c dbo.customers {"id":3,"name":"Cem"}`)
+		require.Equal(t, 1, countLines(p, "Cannot go on"), "log:\n%s", p.logs)
+	})
+}
