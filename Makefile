@@ -71,7 +71,7 @@ golden: ## rewrite golden scripts and the page of fields; read the diff before c
 
 goldens: ## record Debezium's records anew; needs what interop needs
 	$(GO) test -tags interop ./interop/debezium -run TestScenarios -rewrite -count 1 -timeout 20m
-	$(GO) test ./interop/debezium -run 'TestMatrix|TestDifferencesPage' -rewrite
+	$(GO) test ./interop/debezium -run 'TestMatrix|TestHistory|TestDifferencesPage' -rewrite
 
 bench: ## the figures of docs/performance.md
 	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m

@@ -55,7 +55,7 @@ func play(t *testing.T, jvm *JVM, scenario Scenario) {
 	require.NoError(t, digestErr)
 	require.NoError(t, err, "after these records:\n%s", digest)
 	assert.NoError(t, CheckStream(records, scenario.Properties.Mask()))
-	if !ofMatrix(scenario) { // too many for people to read
+	if !generated(scenario) { // too many for people to read
 		compare(t, filepath.Join("testdata", scenario.File("events.txt")), digest)
 	}
 	var golden bytes.Buffer

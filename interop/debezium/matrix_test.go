@@ -75,7 +75,7 @@ func matrix() string {
 }
 
 // ofMatrix reports whether a scenario is a play of the matrix.
-func ofMatrix(s Scenario) bool { return strings.HasPrefix(s.Name, matrixFolder+"/") }
+func ofMatrix(s Scenario) bool { return folder(s) == matrixFolder }
 
 // matrixTable writes the table with everything, and returns how many rows have
 // bounds.

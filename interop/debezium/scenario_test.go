@@ -150,7 +150,7 @@ func TestScenarios_OfThisFolder(t *testing.T) {
 		prefix := s.Properties["topic.prefix"]
 		assert.Empty(t, prefixes[prefix], "topic.prefix %s is that of %s and %s", prefix, prefixes[prefix], s.Name)
 		prefixes[prefix] = s.Name
-		if !ofMatrix(s) {
+		if !generated(s) {
 			assert.FileExists(t, "testdata/"+s.File("events.txt"))
 		}
 	}
