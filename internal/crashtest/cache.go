@@ -12,7 +12,7 @@ type cacheKind int
 
 const (
 	quick cacheKind = iota
-	slow            // takes seconds
+	slow            // takes a second now and then: closing waits for a few
 	flaky           // fails now and then
 	cacheKinds
 )
@@ -28,7 +28,7 @@ func (k cacheKind) mood(e Environment, rng *rand.Rand) func(ctx context.Context)
 		switch k {
 		case slow:
 			select {
-			case <-time.After(e.seconds(rng.IntN(4))):
+			case <-time.After(e.seconds(rng.IntN(2))):
 			case <-ctx.Done():
 				return ctx.Err(), false
 			}
