@@ -160,7 +160,7 @@ func transactions(events []parsed) error {
 	var (
 		id     string // of the transaction that is open
 		total  int64
-		counts map[string]int64
+		counts = map[string]int64{}
 	)
 	for _, e := range events {
 		v := e.envelope
