@@ -78,7 +78,7 @@ func (s lapse) lose(r *run) error {
 
 // awaitRefusal waits until the subject gives up.
 func (s lapse) awaitRefusal(r *run) error {
-	deadline := time.After(r.env.Patience)
+	deadline := time.After(r.env.Patience / 4)
 	for {
 		fatal, broken := r.subject.problem()
 		if broken != nil {
