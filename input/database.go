@@ -58,6 +58,7 @@ type serverDatabase struct {
 	conn      *sqlserver.Conn
 	name      string
 	selection *schema.Selection
+	rights    sqlserver.Rights
 	tables    []*sqlserver.Table // those that are captured
 	events    event.Options
 	// transactions and schemaChanges are nil if they are not to be told of.
@@ -113,14 +114,21 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if !facts.CDCEnabled {
 		return sqlserver.CDCDisabled(facts)
 	}
+	if err := d.checkCatalogueRights(ctx); err != nil {
+		return err
+	}
 	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
 		return fmt.Errorf("reading the catalogue: %w", err)
 	}
-	if err := d.checkHidden(ctx); err != nil {
+	hidden, err := d.hidden(ctx)
+	if err != nil {
 		return err
 	}
 	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
+	if err := d.checkRights(ctx, hidden); err != nil {
+		return err
+	}
 	if len(d.tables) == 0 {
 		return d.noTables()
 	}
@@ -149,21 +157,16 @@ func sortTables(tables []*sqlserver.Table, selection *schema.Selection) {
 	})
 }
 
-// checkHidden looks for capture instances whose tables the login cannot see.
-// Where the wanted tables are listed, they may be others; else they are wanted.
-func (d *serverDatabase) checkHidden(ctx context.Context) error {
+// hidden returns the capture instances whose tables the login cannot see. Where
+// the wanted tables are listed, they may be others; else they are wanted.
+func (d *serverDatabase) hidden(ctx context.Context) ([]string, error) {
 	hidden, err := d.conn.HiddenInstances(ctx)
-	if err != nil || len(hidden) == 0 {
-		return err
+	if err != nil || len(hidden) == 0 || len(d.cfg.selection.Tables.TableInclude) == 0 {
+		return hidden, err
 	}
-	which := fmt.Sprintf("the login cannot see the tables of the capture instances %s", strings.Join(hidden, ", "))
-	const remedy = "run GRANT SELECT ON each of these tables TO the login's user"
-	if len(d.cfg.selection.Tables.TableInclude) > 0 {
-		d.log.Warn(which + " and leaves them out; if they are wanted, " + remedy)
-		return nil
-	}
-	return sqlserver.NewProblem(sqlserver.ReasonPermission, which,
-		fmt.Sprintf("%s, or name the wanted tables in %s", remedy, fieldTableIncludeList), nil)
+	d.notices.warn("", fmt.Sprintf("The login cannot see the tables of the capture instances %s and leaves them out; if they are wanted, GRANT SELECT ON each of these tables TO %s",
+		strings.Join(hidden, ", "), sqlserver.Quote(d.rights.User)))
+	return nil, nil
 }
 
 func (d *serverDatabase) noTables() error {
@@ -224,11 +227,24 @@ func (d *serverDatabase) Close() error { return d.conn.Close() }
 // Snapshot implements [database]. Without data it has no tables: it only finds
 // and stores the LSN at which the stream begins.
 func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error {
-	choices, err := d.chooseInstances(ctx, progress, known.Instances)
+	if d.cfg.snapshotMode == snapshotInitial {
+		if err := d.checkSources(); err != nil {
+			return err
+		}
+	}
+	var start lsn.LSN
+	if progress == nil {
+		var err error
+		if start, err = d.configuredStart(ctx); err != nil {
+			return err
+		}
+	}
+	choices, err := d.chooseInstances(ctx, progress, start, known.Instances)
 	if err != nil {
 		return err
 	}
 	opts := snapshot.Options{
+		Start:        start,
 		Isolation:    d.cfg.snapshotIsolation,
 		Encoder:      d.encoder,
 		FetchSize:    d.cfg.snapshotFetchSize,

@@ -113,7 +113,7 @@ func TestConnect_HiddenTables(t *testing.T) {
 		"GRANT SELECT ON dbo.a TO reader\nGRANT SELECT ON cdc.dbo_a_CT TO reader\n"
 	for _, test := range []struct{ name, grants, fields, says string }{
 		{"table", "", "", "capture instances dbo_b"},
-		{"change table", "GRANT SELECT ON dbo.b TO reader", "", `change table of capture instance \"dbo_b\"`},
+		{"change table", "GRANT SELECT ON dbo.b TO reader", "", `run GRANT SELECT ON [cdc].[dbo_b_CT] TO [reader]`},
 		{"table, with a list", "", "table_include_list: ['dbo.a']", ""},
 		{"change table, with a list", "GRANT SELECT ON dbo.b TO reader", "table_include_list: ['dbo.a']", ""},
 		{"none", "GRANT SELECT ON dbo.b TO reader GRANT SELECT ON cdc.dbo_b_CT TO reader", "", ""},
