@@ -35,6 +35,11 @@ func (r *run) compare() error {
 	if len(want) == 0 {
 		return errors.New("the witness has nothing")
 	}
+	for i := range want[1:] {
+		if want[i].Position >= want[i+1].Position {
+			return fmt.Errorf("the witness has %v after %v", want[i+1], want[i])
+		}
+	}
 	r.events += len(want)
 	seen := lastDeliveries(stream)
 	if r.plan.traits.threads > 1 {
