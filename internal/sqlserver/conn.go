@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -23,6 +24,8 @@ type Conn struct {
 	zone     *time.Location
 	defaults map[temporalDefault]driver.Value
 	broken   bool
+
+	statements atomic.Int64
 }
 
 func newConn(raw *mssql.Conn, w *wire, cfg Config, database string) *Conn {
@@ -31,6 +34,10 @@ func newConn(raw *mssql.Conn, w *wire, cfg Config, database string) *Conn {
 
 // Usable reports whether the connection can run another statement.
 func (c *Conn) Usable() bool { return !c.broken && c.raw.IsValid() }
+
+// Statements returns how many statements were sent so far. It is safe for
+// concurrent use.
+func (c *Conn) Statements() int64 { return c.statements.Load() }
 
 // SetTimeZone says in which time zone the server records the times of
 // transactions: its own, which changes its offset twice a year in many places.
@@ -103,6 +110,7 @@ func (c *Conn) begin(ctx context.Context, text string) (driver.Stmt, context.Con
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	c.statements.Add(1)
 	ctx, dog := watch(ctx, c.wire, c.config)
 	return stmt, ctx, dog, nil
 }

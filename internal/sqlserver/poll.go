@@ -28,13 +28,18 @@ const pollStatement = `DECLARE @max binary(10) = sys.fn_cdc_get_max_lsn();
 SELECT TOP (@p2) start_lsn, tran_begin_time, tran_end_time FROM cdc.lsn_time_mapping WHERE start_lsn >= @p1 AND start_lsn <= @max AND (tran_id IS NULL OR tran_id <> 0x00) ORDER BY start_lsn;
 SELECT @max, DATEPART(TZOFFSET, SYSDATETIMEOFFSET()), MAX(start_lsn),
  COUNT_BIG(*), SUM(CONVERT(bigint, object_id)), MAX(create_date), COUNT_BIG(NULLIF(start_lsn, 0x00000000000000000000)),
- (SELECT MAX(ddl_lsn) FROM cdc.ddl_history WHERE required_column_update = 1) FROM cdc.change_tables;`
+ (SELECT MAX(ddl_lsn) FROM cdc.ddl_history WHERE required_column_update = 1),
+ (SELECT tran_end_time FROM cdc.lsn_time_mapping WHERE start_lsn = @max), SYSUTCDATETIME() FROM cdc.change_tables;`
 
 // Poll is the answer to one poll.
 type Poll struct {
 	// Max is the newest LSN that the capture job has passed; zero if it has
 	// never run.
 	Max lsn.LSN
+	// MaxTime is when the transaction at Max ended, or when the capture job noted
+	// that there was none; zero if unknown. Now is the server's clock. Both are
+	// in UTC.
+	MaxTime, Now time.Time
 	// Commits are the captured transactions asked for, in order.
 	Commits []Commit
 	// Instances changes whenever the set of capture instances does, or the
@@ -113,6 +118,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 			p.HighestStart, _ = s.lsn()
 			p.Instances = Fingerprint{Count: s.int(), Sum: s.int(), Newest: s.time(), Started: s.int()}
 			p.Instances.Altered, _ = s.lsn()
+			p.MaxTime, p.Now = s.time(), s.time()
 			if s.err != nil {
 				return Poll{}, s.err
 			}
@@ -122,6 +128,9 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 			}
 			for i := range p.Commits {
 				p.Commits[i].toUTC(zone)
+			}
+			if !p.MaxTime.IsZero() {
+				p.MaxTime = timezone.Instant(p.MaxTime, zone).UTC()
 			}
 		}
 	}

@@ -90,6 +90,9 @@ type Options struct {
 	// OnCompleted is told; nil if nobody asks.
 	Saved       func() lsn.Position
 	OnCompleted func(Completed)
+	// OnPoll is told what each look for changes found, before anything of it is
+	// read; nil if nobody asks.
+	OnPoll func(sqlserver.Poll)
 	// Remark takes what a person should know of a table; the same may come
 	// again, to be said once. Nil: it is logged.
 	Remark func(table, text string)
@@ -193,6 +196,9 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	poll, err := r.src.Poll(ctx, firstCommit(r.position), r.opts.MaxIterationTransactions)
 	if err != nil {
 		return false, err
+	}
+	if r.opts.OnPoll != nil {
+		r.opts.OnPoll(poll)
 	}
 	if poll.Max.IsZero() {
 		r.sayWaiting()

@@ -1,0 +1,50 @@
+package sqlserver_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver/servertest"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+)
+
+// The state of an instance tells the times at its low end and at a position,
+// and how many columns of the source it lacks: those that were added later or
+// never listed, but no computed ones.
+func TestTableStates(t *testing.T) {
+	s := servertest.Start(t, `CREATE TABLE dbo.a (id int PRIMARY KEY, n int, twice AS n * 2)
+CREATE TABLE dbo.b (id int PRIMARY KEY, x int, y int)
+`+enable("dbo", "a")+enable("dbo", "b", "@captured_column_list = N'id, x'"))
+	conn := s.Connect(t)
+	s.Exec(t, "INSERT dbo.a VALUES (1, 1)")
+	s.Capture(t)
+	s.Exec(t, "ALTER TABLE dbo.a ADD more int NULL, evenmore int NULL")
+	s.Exec(t, "INSERT dbo.a VALUES (2, 2, 2, 2)")
+	s.Capture(t)
+	poll, err := conn.Poll(t.Context(), lsn.LSN{}, 100)
+	require.NoError(t, err)
+	require.NotEmpty(t, poll.Commits)
+	last := poll.Commits[len(poll.Commits)-1]
+	assert.Equal(t, last.End, poll.MaxTime)
+	assert.WithinDuration(t, time.Now(), poll.Now, time.Minute)
+
+	states, err := conn.TableStates(t.Context(), last.LSN)
+	require.NoError(t, err)
+	uncaptured := map[string]int{}
+	for _, state := range states {
+		uncaptured[state.Schema+"."+state.Table] = state.Uncaptured
+		assert.Equal(t, last.End, state.Position)
+		assert.False(t, state.Low.IsZero())
+		assert.False(t, state.Low.After(state.Position))
+	}
+	assert.Equal(t, map[string]int{"dbo.a": 2, "dbo.b": 1}, uncaptured)
+
+	states, err = conn.TableStates(t.Context(), lsn.LSN{})
+	require.NoError(t, err)
+	for _, state := range states {
+		assert.Zero(t, state.Position, "no commit lies before it")
+	}
+}
