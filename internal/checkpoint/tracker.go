@@ -46,6 +46,7 @@ type Tracker[T any] struct {
 	messages   int // unacknowledged, whatever their order
 	beyond     int // bytes of unacknowledged batches handed over beyond Limit
 	extended   bool
+	waited     time.Duration // by calls that ended, since the last acknowledgement
 	closed     bool
 	changed    chan struct{} // closed and replaced at every acknowledgement
 	lastHanded T
@@ -68,7 +69,7 @@ func NewTracker[T any](start T, opts TrackerOptions[T]) *Tracker[T] {
 // tracker is full. The function returned acknowledges the batch; calling it
 // again, or after Close, changes nothing.
 func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func(), err error) {
-	stall := time.NewTimer(StallAfter)
+	began, stall := time.Now(), time.NewTimer(t.patience())
 	defer stall.Stop()
 	for {
 		ack, changed, err := t.tryTrack(mark, n, bytes)
@@ -77,12 +78,32 @@ func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func
 		}
 		select {
 		case <-ctx.Done():
+			t.gaveUp(began, changed)
 			return nil, context.Cause(ctx)
 		case <-changed:
+			began = time.Now()
 			stall.Reset(StallAfter)
 		case <-stall.C:
 			t.extend()
 		}
+	}
+}
+
+// patience returns how much longer to wait until it is a stall.
+func (t *Tracker[T]) patience() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(0, StallAfter-t.waited)
+}
+
+// gaveUp leaves the time waited to the next call, unless there was an
+// acknowledgement meanwhile. A caller may be called off again and again, each
+// time too soon for a stall to be noticed.
+func (t *Tracker[T]) gaveUp(began time.Time, changed <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if changed == t.changed {
+		t.waited += time.Since(began)
 	}
 }
 
@@ -137,6 +158,7 @@ func (t *Tracker[T]) acknowledge(resolve func() *T, n, beyond int) {
 	}
 	t.messages -= n
 	t.beyond -= beyond
+	t.waited = 0
 	t.resolve(resolve)
 	close(t.changed)
 	t.changed = make(chan struct{})

@@ -179,6 +179,30 @@ func TestTracker_AcksPutOffTheStall(t *testing.T) {
 	})
 }
 
+// A call that ends before the stall is noticed leaves its time to the next: a
+// source that waits for room is asked anew whenever another one has something.
+func TestTracker_StallIsNoticedOverSeveralCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := checkpoint.NewTracker(0, checkpoint.TrackerOptions[int]{Limit: 10, Extra: 5})
+		ack, err := tr.Track(t.Context(), ptr(1), 1, 0)
+		require.NoError(t, err)
+		_, err = tr.Track(t.Context(), ptr(2), 9, 0)
+		require.NoError(t, err)
+		wait := func(d time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			_, err := tr.Track(ctx, ptr(3), 3, 0)
+			return err
+		}
+		require.ErrorIs(t, wait(checkpoint.StallAfter-time.Second), context.DeadlineExceeded)
+		ack()
+		require.ErrorIs(t, wait(3*time.Second), context.DeadlineExceeded, "the acknowledgement begins the time again")
+		start := time.Now()
+		require.NoError(t, wait(3*time.Second))
+		assert.Equal(t, checkpoint.StallAfter-3*time.Second, time.Since(start))
+	})
+}
+
 // For any order of acknowledgements, advances and late ones, the mark reported
 // is that of the longest acknowledged prefix, and never an earlier one.
 func TestTracker_NeverPastAnUnacknowledgedMessage(t *testing.T) {
