@@ -106,7 +106,7 @@ func TestCases_RulesWithoutEffectAreSaid(t *testing.T) {
 		p := startPipeline(t, server, settings{fields: `
 column_exclude_list: [ 'dbo\.people\.nn' ]
 column_truncate_to_chars:
-  - columns: [ 'dbo\.people\.name', 'DBO.People.Name', 'dbo\.people\.nmae' ]
+  - columns: [ 'dbo\.people\.name', 'DBO.People.Name', 'dbo\.people\.full_name' ]
     length: 2
 column_mask_with_chars:
   - columns: [ '.*\.name', 'people\.mail', '.*people.name' ]
@@ -118,7 +118,7 @@ table_include_list: [ 'dbo\.p.*', 'dbo\.nosuch' ]
 		p.next(1)
 		log := warnings(p.logs.String())
 		for _, label := range []string{
-			`column_exclude_list: dbo\\.people\\.nn`, `column_truncate_to_chars[0]: dbo\\.people\\.nmae`,
+			`column_exclude_list: dbo\\.people\\.nn`, `column_truncate_to_chars[0]: dbo\\.people\\.full_name`,
 			`column_mask_with_chars[0]: people\\.mail`, `column_mask_hash[0]: .*\\.mial`,
 		} {
 			assert.Equal(t, 1, strings.Count(log, "No column of the captured tables matches "+label), "%s in:\n%s", label, log)

@@ -44,16 +44,22 @@ func TestMany_ShutdownFromEveryState(t *testing.T) {
 		{name: "one long query, one reconnecting", before: []func(*testing.T, *simulator.Server){
 			control("select from dbo.only_a", simulator.Delay(time.Hour)), control("login:b", simulator.Cut()),
 		}},
-		{name: "one fatal, one blocked", s: settings{output: blocked, maxInFlight: 5, fields: "max_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 1"},
-			before: []func(*testing.T, *simulator.Server){script("USE a\nEXEC sys.sp_cdc_disable_db")}},
-		{name: "one fatal, one rejected", s: settings{output: rejected},
-			before: []func(*testing.T, *simulator.Server){script("USE a\nEXEC sys.sp_cdc_disable_db")}},
+		{
+			name: "one fatal, one blocked", s: settings{output: blocked, maxInFlight: 5, fields: "max_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 1"},
+			before: []func(*testing.T, *simulator.Server){script("USE a\nEXEC sys.sp_cdc_disable_db")},
+		},
+		{
+			name: "one fatal, one rejected", s: settings{output: rejected},
+			before: []func(*testing.T, *simulator.Server){script("USE a\nEXEC sys.sp_cdc_disable_db")},
+		},
 		{name: "all fatal", before: []func(*testing.T, *simulator.Server){
 			script("USE a\nEXEC sys.sp_cdc_disable_db\nGO\nUSE b\nEXEC sys.sp_cdc_disable_db\nGO\nUSE c\nEXEC sys.sp_cdc_disable_db"),
 		}},
 		{name: "cache hangs on write", s: settings{store: hangingStore()}},
-		{name: "looking for databases on a dead network", s: settings{fields: "database_names: [ '.*' ]"},
-			before: []func(*testing.T, *simulator.Server){control("login", simulator.Stall())}},
+		{
+			name: "looking for databases on a dead network", s: settings{fields: "database_names: [ '.*' ]"},
+			before: []func(*testing.T, *simulator.Server){control("login", simulator.Stall())},
+		},
 		{name: "found by a pattern", s: settings{fields: "database_names: [ '.*' ]"}},
 	}
 	for _, tt := range tests {

@@ -12,9 +12,6 @@ type Table struct {
 	// Columns are those that a row of driver values holds, in that order. For
 	// a capture instance they are the captured columns.
 	Columns []Column
-	// Captured are all captured columns, where a [Selection] has left some of
-	// them out of Columns; nil otherwise.
-	Captured []Column
 	// Key holds the indexes into Columns of the key's columns, in key order;
 	// nil when the table has no key. See [ChooseKey].
 	Key []int

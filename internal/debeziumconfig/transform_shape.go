@@ -142,7 +142,7 @@ func timezoneConverter(s *smt) ([]Step, error) {
 	mapping := []string{keep}
 	for _, item := range split(s.get("include.list", "")) {
 		parts := strings.Split(item, ":")
-		condition := ""
+		var condition string
 		switch {
 		case len(parts) == 3 && parts[0] == "source":
 			condition = "this.source.table == " + strconv.Quote(parts[1])

@@ -63,8 +63,8 @@ func (h *historian) line(format string, args ...any) {
 
 // transaction writes a transaction and what may stand between two.
 func (h *historian) transaction() {
-	switch count := h.rand.IntN(6); {
-	case count == 0:
+	switch count := h.rand.IntN(6); count {
+	case 0:
 		h.line("%s", h.statement())
 	default:
 		h.line("BEGIN TRAN")

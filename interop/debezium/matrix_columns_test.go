@@ -54,8 +54,18 @@ func numberColumns() []matrixColumn {
 		name             string
 		precision, scale int
 	}{
-		{"decimal", 1, 0}, {"decimal", 1, 1}, {"decimal", 9, 9}, {"decimal", 9, 2}, {"decimal", 18, 4}, {"decimal", 19, 0},
-		{"decimal", 28, 10}, {"decimal", 38, 0}, {"decimal", 38, 10}, {"decimal", 38, 38}, {"numeric", 38, 17}, {"numeric", 5, 0},
+		{"decimal", 1, 0},
+		{"decimal", 1, 1},
+		{"decimal", 9, 9},
+		{"decimal", 9, 2},
+		{"decimal", 18, 4},
+		{"decimal", 19, 0},
+		{"decimal", 28, 10},
+		{"decimal", 38, 0},
+		{"decimal", 38, 10},
+		{"decimal", 38, 38},
+		{"numeric", 38, 17},
+		{"numeric", 5, 0},
 	} {
 		nines := strings.Repeat("9", d.precision-d.scale) + "." + strings.Repeat("9", d.scale)
 		least := "1"
