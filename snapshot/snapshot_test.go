@@ -356,6 +356,18 @@ func TestSnapshotter_Failures(t *testing.T) {
 		}
 		assert.False(t, f.open, "no transaction is left behind")
 	})
+	t.Run("begin, which was cancelled after it had begun", func(t *testing.T) {
+		f := newFakeServer()
+		f.fail = func(statement string) error {
+			if statement == "begin" {
+				return broken
+			}
+			return nil
+		}
+		opts := Options{Tables: []Table{f.table("a", 2, false)}, Encoder: encoder}
+		require.ErrorIs(t, New(f, opts, nil).Run(t.Context(), &fakeSink{}), broken)
+		assert.False(t, f.open, "no transaction is left behind")
+	})
 	t.Run("scan, after its rows", func(t *testing.T) {
 		f := newFakeServer()
 		f.fail = func(statement string) error {

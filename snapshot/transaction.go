@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -36,10 +37,12 @@ func (t *transaction) ensure(ctx context.Context) error {
 		t.closed = true
 		t.logger.Warn("the snapshot goes on in a new transaction: it is no longer one point in time")
 	}
+	// One that was cancelled may have begun on the server all the same.
+	t.open = true
 	if err := t.src.Begin(ctx, t.level); err != nil {
-		return err
+		return errors.Join(err, t.end(ctx))
 	}
-	t.open, t.used = true, true
+	t.used = true
 	return nil
 }
 
