@@ -49,6 +49,7 @@ type config struct {
 	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
 	snapshotResume              bool
+	startPosition               startPosition
 	streamingFetchSize          int
 	pollInterval                time.Duration
 	adaptive                    adaptive
@@ -94,6 +95,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		snapshotIsolation:        snapshot.Isolation(r.string(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
 		snapshotResume:           r.bool(fieldSnapshotResume),
+		startPosition:            r.startPosition(),
 		streamingFetchSize:       r.int(fieldStreamingFetchSize),
 		pollInterval:             r.duration(fieldPollInterval),
 		adaptive:                 r.adaptive(),
@@ -120,6 +122,9 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	c.valueSchemas = r.optionalBool(fieldValueSchemasEnable, schemas)
 	c.maxReadBytes = cmp.Or(c.maxQueueBytes, stream.DefaultMaxBytes)
 	c.databases = r.databases()
+	if !c.startPosition.lsn.IsZero() && c.databases.several() {
+		r.fail(fmt.Errorf("field %s: an LSN is of one database; give a time, or each database an input of its own", fieldStartPosition))
+	}
 	if len(c.databases) > 0 && !c.databases.several() {
 		c.server.Database = c.databases[0].text
 	}

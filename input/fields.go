@@ -78,6 +78,7 @@ const (
 	fieldSnapshotIsolationMode = "snapshot_isolation_mode"
 	fieldSnapshotFetchSize     = "snapshot_fetch_size"
 	fieldSnapshotResume        = "snapshot_resume"
+	fieldStartPosition         = "start_position"
 	fieldStreamingFetchSize    = "streaming_fetch_size"
 
 	fieldPollInterval             = "poll_interval"

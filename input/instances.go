@@ -31,8 +31,8 @@ func (r *reader) captureInstances() string {
 
 // chooseInstances decides which capture instances of each table the stream will
 // read after the snapshot, so that the rows have their shape.
-func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot.Progress, known []stream.InstanceIdentity) ([]stream.Choice, error) {
-	start, err := d.startOf(ctx, progress)
+func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot.Progress, configured lsn.LSN, known []stream.InstanceIdentity) ([]stream.Choice, error) {
+	start, err := d.startOf(ctx, progress, configured)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +81,13 @@ func begun(t *sqlserver.Table, progress *snapshot.Progress) bool {
 }
 
 // startOf returns where the stream begins: a snapshot that begins only now will
-// not choose an earlier LSN.
-func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progress) (lsn.Position, error) {
-	if progress != nil {
+// not choose an earlier LSN than the newest, unless one is configured.
+func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progress, configured lsn.LSN) (lsn.Position, error) {
+	switch {
+	case progress != nil:
 		return progress.Position(), nil
+	case !configured.IsZero():
+		return lsn.EndOf(configured), nil
 	}
 	newest, err := d.conn.MaxLSN(ctx)
 	return lsn.EndOf(newest), err

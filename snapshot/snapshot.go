@@ -43,7 +43,10 @@ const (
 // Options are the settings of a [Snapshotter].
 type Options struct {
 	// Tables are read in this order.
-	Tables    []Table
+	Tables []Table
+	// Start is the LSN after which the stream begins, where no rows are read;
+	// zero: the newest.
+	Start     lsn.LSN
 	Isolation Isolation // zero: auto
 	// Structures are told of by SchemaChanges before the first row, in this
 	// order; nobody is told if that is nil.
@@ -185,25 +188,35 @@ func (s *Snapshotter) begin(ctx context.Context) error {
 		s.opts.Logger.Info("resuming the snapshot: it is no longer one point in time", "start_lsn", s.progress.Start.String())
 		return nil
 	}
-	for said := false; ; said = true {
-		start, err := s.src.MaxLSN(ctx)
-		if err != nil {
+	start := s.opts.Start
+	if start.IsZero() {
+		var err error
+		if start, err = AwaitLSN(ctx, s.src, s.opts.PollInterval, s.opts.Logger); err != nil {
 			return err
 		}
-		if !start.IsZero() {
-			s.progress = s.progress.clone()
-			s.progress.Start = start
-			return nil
+	}
+	s.progress = s.progress.clone()
+	s.progress.Start = start
+	return nil
+}
+
+// AwaitLSN returns the newest LSN that the capture job has passed, and waits
+// until there is one.
+func AwaitLSN(ctx context.Context, src Source, interval time.Duration, log *slog.Logger) (lsn.LSN, error) {
+	for said := false; ; said = true {
+		newest, err := src.MaxLSN(ctx)
+		if err != nil || !newest.IsZero() {
+			return newest, err
 		}
 		if !said {
-			s.opts.Logger.Warn("no LSN captured yet: waiting for the capture job, which SQL Server Agent runs")
+			log.Warn("no LSN captured yet: waiting for the capture job, which SQL Server Agent runs")
 		}
-		timer := time.NewTimer(s.opts.PollInterval)
+		timer := time.NewTimer(interval)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("waiting for the first LSN: %w", context.Cause(ctx))
+			return lsn.LSN{}, fmt.Errorf("waiting for the first LSN: %w", context.Cause(ctx))
 		}
 	}
 }

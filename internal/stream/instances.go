@@ -145,6 +145,13 @@ func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choic
 // be to have been moved by a cleanup: at creation it is the newest LSN.
 const cleanedAfter = time.Minute
 
+// Cleaned reports whether an instance has lost changes to a cleanup: then it
+// begins later than it was made.
+func Cleaned(ctx context.Context, src Source, ci *sqlserver.CaptureInstance) (bool, error) {
+	at, found, err := src.CommitTime(ctx, ci.StartLSN)
+	return found && at.Sub(ci.CreateDate) > cleanedAfter, err
+}
+
 // checkFirst looks at an instance that was not read before, or whose start was
 // not known. If it begins behind the position and has been cleaned, changes are
 // lost. When nothing at all was read, nothing is missing.
@@ -156,11 +163,11 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
 	first := c.First()
 	behind := first.StartLSN.After(need)
 	if behind {
-		at, found, err := r.src.CommitTime(ctx, first.StartLSN)
+		cleaned, err := Cleaned(ctx, r.src, first)
 		if err != nil {
 			return err
 		}
-		if found && at.Sub(first.CreateDate) > cleanedAfter {
+		if cleaned {
 			return &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN}
 		}
 	}
