@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -272,4 +273,50 @@ func TestReader_SaysWhichInstanceLacksCommandIDs(t *testing.T) {
 	f.edition++
 	drain(t, r)
 	assert.Empty(t, log.String(), "once")
+}
+
+// A table that is dropped between the look for changes and the reading of them
+// is none of what stops: the catalogue is read again, and the others go on.
+func TestReader_DroppedInThePass(t *testing.T) {
+	for _, moment := range []string{"exists", "page of dbo_b"} {
+		t.Run(moment, func(t *testing.T) {
+			f := newFakeServer()
+			a, b := f.table("a"), f.table("b")
+			f.add(a, 11, 1, 10, opInsert, 1, "x")
+			f.add(b, 13, 1, 12, opInsert, 1, "y")
+			dropped := false
+			f.fail = func(statement string) error {
+				if statement != moment || dropped {
+					return nil
+				}
+				dropped = true
+				f.tables = f.tables[:1]
+				delete(f.lows, b.Instances[0].ObjectID)
+				f.edition++
+				return mssql.Error{Number: 208, Message: "Invalid object name 'cdc.dbo_b_CT'."}
+			}
+			sink := &fakeSink{}
+			drain(t, New(f, sink, Options{Encoder: encoder}, State{}))
+			require.True(t, dropped)
+			require.Len(t, sink.messages, 1)
+			assert.Equal(t, "a", sink.messages[0].Table)
+		})
+	}
+	t.Run("what is still listed", func(t *testing.T) {
+		f := newFakeServer()
+		f.add(f.table("a"), 11, 1, 10, opInsert, 1, "x")
+		f.fail = func(statement string) error {
+			if statement == "page of dbo_a" {
+				return mssql.Error{Number: 208}
+			}
+			return nil
+		}
+		r := New(f, &fakeSink{}, Options{Encoder: encoder}, State{})
+		more, err := r.PollOnce(t.Context())
+		require.NoError(t, err)
+		assert.True(t, more)
+		_, err = r.PollOnce(t.Context())
+		require.Error(t, err)
+		assert.Equal(t, sqlserver.ClassMissing, sqlserver.Classify(err))
+	})
 }

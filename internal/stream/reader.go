@@ -170,7 +170,6 @@ func (r *Reader) State() State {
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	more, err = r.pollOnce(ctx)
-	var gap *GapError
 	switch {
 	case err == nil:
 		r.rechosen = false
@@ -184,12 +183,20 @@ func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 		r.opts.Logger.Info("reading the catalogue again", "reason", err.Error())
 		r.loaded = false
 		return true, nil
-	case errors.As(err, &gap) && gap.another && !r.rechosen:
+	case !r.rechosen && outdated(err):
 		r.opts.Logger.Info("choosing between the capture instances again", "reason", err.Error())
 		r.rechosen, r.loaded = true, false
 		return true, nil
 	}
 	return more, err
+}
+
+// outdated reports whether an error may come from instances that were chosen
+// before one of them was dropped, or cleaned while another holds the rest.
+func outdated(err error) bool {
+	var gap *GapError
+	return errors.As(err, &gap) && gap.another ||
+		errors.Is(err, sqlserver.ErrInstanceGone) || sqlserver.Classify(err) == sqlserver.ClassMissing
 }
 
 func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
