@@ -29,7 +29,7 @@ type instances struct {
 	listed map[int32]bool
 	// refusedAt is when a newer instance was refused; zero if none is.
 	refusedAt time.Time
-	// rechosen is set when the instances were chosen again because of a gap,
+	// rechosen is set when the instances were chosen again because of an error,
 	// until a pass succeeds.
 	rechosen bool
 }
