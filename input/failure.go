@@ -24,6 +24,7 @@ const fatalWait = time.Minute
 const (
 	reasonLogin   = "login"
 	reasonMissing = "object_missing"
+	reasonInitial = "initial_statements"
 )
 
 // diagnose decides which errors a person must cure: it names the cause in one
@@ -35,6 +36,10 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 	var problem sqlserver.Problem
 	if errors.As(err, &problem) {
 		return problem.Reason(), err
+	}
+	if statementRefused(err, connectedBefore) {
+		return reasonInitial, sqlserver.NewProblem(reasonInitial, "the server refuses a statement of the configuration",
+			"correct "+fieldDatabaseInitialStatements, err)
 	}
 	var text, remedy string
 	switch sqlserver.Classify(err) {
@@ -54,6 +59,24 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 		return "", err
 	}
 	return reason, sqlserver.NewProblem(reason, text, remedy, err)
+}
+
+// statementRefused reports whether a person must correct a statement that every
+// connection begins with. An error that has no meaning here is a mistake in it
+// before the first success; afterwards the statement has worked.
+func statementRefused(err error, connectedBefore bool) bool {
+	var statement *sqlserver.InitialStatementError
+	if !errors.As(err, &statement) {
+		return false
+	}
+	switch sqlserver.Classify(err) {
+	case sqlserver.ClassPermission, sqlserver.ClassMissing:
+		return true
+	case sqlserver.ClassOther:
+		return !connectedBefore
+	default:
+		return false
+	}
 }
 
 // advised adds to an error what a person can do about it, if that is known.

@@ -262,6 +262,11 @@ func TestDiagnose(t *testing.T) {
 		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged", "start afresh"},
 		{"position of a newer version", &checkpoint.FormatError{Key: "a", Format: 9}, false, "checkpoint_format", "upgrade the plugin"},
 		{"a problem", sqlserver.NewProblem("r", "text", "remedy", nil), true, "r", "remedy"},
+		{"a statement of the configuration, misspelt", &sqlserver.InitialStatementError{Number: 1, Err: mssql.Error{Number: 102}}, false, "initial_statements", "correct database_initial_statements"},
+		{"one that worked before", &sqlserver.InitialStatementError{Number: 1, Err: mssql.Error{Number: 102}}, true, "", ""},
+		{"one of what does not exist", &sqlserver.InitialStatementError{Number: 1, Err: mssql.Error{Number: 208}}, true, "initial_statements", "correct database_initial_statements"},
+		{"one that is not permitted", &sqlserver.InitialStatementError{Number: 1, Err: mssql.Error{Number: 229}}, true, "initial_statements", "correct database_initial_statements"},
+		{"one on a lost connection", &sqlserver.InitialStatementError{Number: 1, Err: sqlserver.ErrConnectionLost}, false, "", ""},
 		{"anything else", errBroken, true, "", ""},
 	}
 	for _, tt := range tests {
