@@ -32,6 +32,8 @@ type emitter struct {
 	encoders map[int]*event.Encoder
 	optional map[int]int // fields of a table that consumers were told are optional
 
+	begun   int    // the number of the table that is being read, from 1
+	rows    int64  // of it, as far as they are read
 	ordinal uint64 // of the next row
 	batch   *event.Batch
 	held    *heldRow // nil, or next
@@ -85,6 +87,10 @@ func (e *emitter) drain(ctx context.Context, chunks <-chan chunk) error {
 
 // take emits a chunk's rows but for the last.
 func (e *emitter) take(ctx context.Context, c chunk) error {
+	if err := e.tellTable(ctx, c.table); err != nil {
+		return err
+	}
+	e.rows += int64(len(c.page.Rows))
 	for i, row := range c.page.Rows {
 		if err := e.release(ctx, false); err != nil {
 			return err
@@ -105,12 +111,18 @@ func (e *emitter) take(ctx context.Context, c chunk) error {
 		// The table is empty, or what is left of it is.
 		e.finishTable(c.table)
 	}
-	return nil
+	if !end {
+		return nil
+	}
+	return e.tellTableDone(ctx, c.table)
 }
 
 // finish emits what is held and says that the snapshot is done.
 func (e *emitter) finish(ctx context.Context) error {
 	if err := e.release(ctx, true); err != nil {
+		return err
+	}
+	if err := e.tellCompleted(); err != nil {
 		return err
 	}
 	e.progress = e.progress.clone()

@@ -57,6 +57,8 @@ type Options struct {
 	// first message that shows it; nil if nobody asks.
 	Optional   func(*schema.Table) []string
 	OnOptional func(ctx context.Context, t *schema.Table, columns []string) error
+	// Observer is told how far the snapshot has come; nil if nobody asks.
+	Observer Observer
 	// Encoder makes the encoder of a table version.
 	Encoder      func(*schema.Table) (*event.Encoder, error)
 	FetchSize    int           // rows a page; zero: DefaultFetchSize
@@ -147,12 +149,18 @@ func (s *Snapshotter) Run(ctx context.Context, sink Sink) error {
 	if err != nil {
 		return err
 	}
+	anew := s.progress.Start.IsZero()
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
 	out, err := newEmitter(ctx, sink, s.opts, s.progress)
 	if err != nil {
 		return err
+	}
+	if anew {
+		if err := out.tellStarted(); err != nil {
+			return err
+		}
 	}
 	if err := out.tell(ctx); err != nil {
 		return err

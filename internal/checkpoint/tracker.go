@@ -192,6 +192,14 @@ func (t *Tracker[T]) HandedOver() T {
 	return t.lastHanded
 }
 
+// Unacknowledged returns the number of messages handed over and not
+// acknowledged.
+func (t *Tracker[T]) Unacknowledged() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.messages
+}
+
 // Close ends the session: later acknowledgements change nothing, and no mark
 // is reported after Close has returned.
 func (t *Tracker[T]) Close() {
