@@ -59,15 +59,47 @@ type Selection interface {
 // with their capture instances, ordered by object id; all of them if selection
 // is nil. In a database without change data capture no table has an instance.
 func (c *Conn) Catalogue(ctx context.Context, selection Selection) ([]*Table, error) {
-	var tables []*Table
+	var (
+		tables []*Table
+		hidden confirmed
+	)
 	err := Retry(ctx, func() (err error) {
-		tables, err = c.catalogue(ctx, selection)
-		return err
+		if tables, err = c.catalogue(ctx, selection); err != nil {
+			return err
+		}
+		return hidden.confirm(hiddenInstances(tables))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading catalogue: %w", err)
 	}
 	return tables, nil
+}
+
+// confirmed are the capture instances that have shown twice that an object of
+// theirs cannot be seen. Once is not enough: instances are made and dropped in
+// transactions, and a statement that joins the row of one with the row of an
+// object may read one of them before such a transaction ends and the other
+// after it. The row of a view of the catalogue is never a version of before, even
+// where rows of tables are (MS docs, "Snapshot isolation in SQL Server": it does
+// not support versioning of metadata).
+type confirmed map[string]bool
+
+// confirm fails if any of the instances was not among those of the look before
+// this one.
+func (c *confirmed) confirm(instances []string) error {
+	before := *c
+	*c = make(confirmed, len(instances))
+	var fresh []string
+	for _, name := range instances {
+		(*c)[name] = true
+		if !before[name] {
+			fresh = append(fresh, name)
+		}
+	}
+	if len(fresh) > 0 {
+		return fmt.Errorf("looking for what capture instances %q need: %w", fresh, errCatalogue)
+	}
+	return nil
 }
 
 func (c *Conn) catalogue(ctx context.Context, selection Selection) ([]*Table, error) {
@@ -251,5 +283,5 @@ func addNote(notes *[]string, note string) {
 }
 
 // errCatalogue is a catalogue that contradicts itself, for example because it
-// changed between two queries.
+// changed between two queries. Reading it again cures that.
 var errCatalogue = errors.New("catalogue changed while it was read")

@@ -28,7 +28,8 @@ const (
 	// ClassCancelled is the caller's own context.
 	ClassCancelled
 	// ClassRetry is cured by running the statement again, in a new transaction
-	// if it was in one: deadlock victim, lock timeout, update conflict.
+	// if it was in one: deadlock victim, lock timeout, update conflict, a
+	// catalogue that changed while it was read.
 	ClassRetry
 	// ClassReconnect is cured by a new connection.
 	ClassReconnect
@@ -121,6 +122,9 @@ func Classify(err error) Class {
 	}
 	if errors.Is(err, ErrConnectionLost) {
 		return ClassReconnect
+	}
+	if errors.Is(err, errCatalogue) {
+		return ClassRetry
 	}
 	return ClassOther
 }

@@ -45,6 +45,7 @@ func TestClassify(t *testing.T) {
 		{"cancelled", fmt.Errorf("reading: %w", context.Canceled), ClassCancelled},
 		{"cancelled, and the network with it", fmt.Errorf("%w: %w", context.Canceled, ErrConnectionLost), ClassCancelled},
 		{"problem", fmt.Errorf("polling: %w", cdcDisabled("d", number(208))), ClassFatal},
+		{"catalogue in motion", fmt.Errorf("reading: %w", errCatalogue), ClassRetry},
 		{"syntax", number(102), ClassOther},
 		{"ours", errors.New("unexpected"), ClassOther},
 	} {

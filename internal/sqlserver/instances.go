@@ -167,6 +167,19 @@ func withGrant(err error, object string) error {
 		"run GRANT SELECT ON SCHEMA::cdc TO the login's user, and GRANT SELECT ON the captured tables, which cannot be listed without it", err)
 }
 
+// hiddenInstances names the instances of tables whose change table the login
+// cannot see.
+func hiddenInstances(tables []*Table) (names []string) {
+	for _, t := range tables {
+		for _, ci := range t.Instances {
+			if ci.ChangeTable == "" {
+				names = append(names, ci.Name)
+			}
+		}
+	}
+	return names
+}
+
 // HiddenChangeTable returns the problem of a table with a capture instance
 // whose change table the login cannot see, so that only the instance's function
 // can be read; nil if there is none.
@@ -192,14 +205,21 @@ func HiddenTable(schemaName, table, instance string) error {
 // HiddenInstances names the capture instances whose source table the login
 // cannot see, so that its name is not known either.
 func (c *Conn) HiddenInstances(ctx context.Context) ([]string, error) {
-	var names []string
+	var (
+		names  []string
+		hidden confirmed
+	)
 	err := Retry(ctx, func() error {
 		names = nil
-		return c.each(ctx, func(row []driver.Value) error {
+		err := c.each(ctx, func(row []driver.Value) error {
 			s := scanner{row: row}
 			names = append(names, s.text())
 			return s.err
 		}, hiddenStatement)
+		if err != nil {
+			return err
+		}
+		return hidden.confirm(names)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for hidden tables: %w", withGrant(err, "cdc.change_tables"))
