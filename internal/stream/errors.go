@@ -21,9 +21,9 @@ const (
 // still. After a while a [*PositionError] takes its place.
 var ErrBehind = errors.New("the server has not reached the stored position")
 
-// errAltered is a change table whose columns are not those in the catalogue as
-// it was read last.
-var errAltered = errors.New("columns of a change table were altered")
+// errAltered is a catalogue that is not what it was when it was read last: a
+// change table has other columns, or a table is there that was not.
+var errAltered = errors.New("what is captured was altered")
 
 var (
 	_ sqlserver.Problem = (*GapError)(nil)

@@ -183,17 +183,10 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
 // checkDropped looks for tables that were read, are wanted and are no longer in
 // the catalogue. A dropped or renamed one took its change table with it and is
 // named. One whose instance is still listed is hidden from the login: going on
-// would pass over its changes.
+// would pass over its changes. That one is looked for twice, because tables and
+// instances are not listed at the same moment.
 func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) error {
-	var missing []InstanceIdentity
-	for _, id := range r.known {
-		kept := slices.ContainsFunc(tables, func(t *sqlserver.Table) bool {
-			return t.ObjectID == id.SourceObjectID || t.Source.Schema == id.Schema && t.Source.Name == id.Table
-		})
-		if !kept && (r.opts.Selection == nil || r.opts.Selection.Match(id.Schema, id.Table)) {
-			missing = append(missing, id)
-		}
-	}
+	missing := r.missing(tables)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -203,12 +196,39 @@ func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) er
 	}
 	for _, id := range missing {
 		if _, listed := lows[id.ObjectID]; listed {
-			return sqlserver.HiddenTable(id.Schema, id.Table, id.Name)
+			return r.checkHidden(ctx, id)
 		}
 		r.opts.Logger.Error("table was dropped or renamed; changes of it that were not read yet are lost or no longer wanted",
 			"table", id.Schema+"."+id.Table, "instance", id.Name, "position", r.position.String())
 	}
 	return nil
+}
+
+// missing returns what was read, is wanted and is not among some tables, by id
+// or by name.
+func (r *Reader) missing(tables []*sqlserver.Table) (missing []InstanceIdentity) {
+	for _, id := range r.known {
+		kept := slices.ContainsFunc(tables, func(t *sqlserver.Table) bool {
+			return t.ObjectID == id.SourceObjectID || t.Source.Schema == id.Schema && t.Source.Name == id.Table
+		})
+		if !kept && (r.opts.Selection == nil || r.opts.Selection.Match(id.Schema, id.Table)) {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// checkHidden fails with the problem of a table that was missing, if it still
+// is, and else so that the catalogue is read again.
+func (r *Reader) checkHidden(ctx context.Context, id InstanceIdentity) error {
+	tables, err := r.src.Catalogue(ctx, r.opts.Selection)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.missing(tables), func(m InstanceIdentity) bool { return m.ObjectID == id.ObjectID }) {
+		return sqlserver.HiddenTable(id.Schema, id.Table, id.Name)
+	}
+	return fmt.Errorf("reading instance %q: table %s.%s is back: %w", id.Name, id.Schema, id.Table, errAltered)
 }
 
 // adopt makes a choice the present one: after this nothing can fail.

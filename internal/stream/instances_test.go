@@ -134,6 +134,29 @@ func TestReader_HiddenTable(t *testing.T) {
 	assert.Equal(t, lsn.EndOf(lsnOf(30)), sink.advanced)
 }
 
+// A table that was not listed for a moment, as while it is renamed, is read on.
+func TestReader_TableMissingForAMoment(t *testing.T) {
+	f := newFakeServer()
+	f.table("a")
+	b := f.table("b")
+	f.max = lsnOf(20)
+	sink := &fakeSink{}
+	r := New(f, sink, Options{Encoder: encoder}, State{})
+	drain(t, r)
+	all := f.tables
+	f.tables = all[:1]
+	f.edition++
+	f.fail = func(statement string) error {
+		if statement == "catalogue" {
+			f.tables = all // by the next look
+		}
+		return nil
+	}
+	f.add(b, 30, 1, 29, opInsert, 1, "x")
+	drain(t, r)
+	assert.Len(t, sink.messages, 1)
+}
+
 // The capture job alters change tables in place; the fingerprint tells.
 func TestReader_AlteredColumnGetsANewEncoder(t *testing.T) {
 	f := newFakeServer()
