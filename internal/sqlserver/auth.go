@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/microsoft/go-mssqldb/msdsn"
 )
 
@@ -239,3 +241,14 @@ func (e *AuthenticationError) Error() string {
 
 // Unwrap returns the cause.
 func (e *AuthenticationError) Unwrap() error { return e.Err }
+
+// class tells a refusal from a service that does not answer at present.
+func (e *AuthenticationError) class() Class {
+	var failed *azidentity.AuthenticationFailedError
+	if errors.As(e.Err, &failed) && failed.RawResponse != nil {
+		if status := failed.RawResponse.StatusCode; status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+			return ClassReconnect
+		}
+	}
+	return ClassLogin
+}

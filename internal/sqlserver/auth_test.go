@@ -3,7 +3,9 @@ package sqlserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -209,6 +212,19 @@ func TestAuth_EntraRefuses(t *testing.T) {
 	_, err := server.Connect(t.Context(), "")
 	require.ErrorContains(t, err, "authenticating by entra_default: AADSTS700016")
 	assert.Equal(t, ClassLogin, Classify(err))
+}
+
+// A service that is down says nothing of the login: what it refuses does.
+func TestAuth_EntraUnavailable(t *testing.T) {
+	for status, want := range map[int]Class{
+		http.StatusServiceUnavailable: ClassReconnect, http.StatusTooManyRequests: ClassReconnect,
+		http.StatusUnauthorized: ClassLogin, http.StatusBadRequest: ClassLogin,
+	} {
+		err := &AuthenticationError{Mode: AuthEntraServicePrincipal, Err: &azidentity.AuthenticationFailedError{
+			RawResponse: &http.Response{StatusCode: status},
+		}}
+		assert.Equal(t, want, Classify(fmt.Errorf("connecting: %w", err)), "%d", status)
+	}
 }
 
 func TestAuth_Credentials(t *testing.T) {

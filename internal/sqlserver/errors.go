@@ -118,7 +118,7 @@ func Classify(err error) Class {
 	}
 	var authentication *AuthenticationError
 	if errors.As(err, &authentication) {
-		return ClassLogin
+		return authentication.class()
 	}
 	if errors.Is(err, ErrConnectionLost) {
 		return ClassReconnect
