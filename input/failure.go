@@ -115,11 +115,16 @@ func (s *source) howToStartAfresh() string {
 	if s.db != nil {
 		database = s.db.Name()
 	}
+	return "To start afresh, with a new snapshot: " + s.removal(database)
+}
+
+// removal says how a stored position is taken away.
+func (s *source) removal(database string) string {
 	keys := storedKeys(s.cfg.checkpointKey(database))
 	for i, key := range keys {
 		keys[i] = strconv.Quote(key)
 	}
-	return fmt.Sprintf("To start afresh, with a new snapshot: stop the pipeline and remove the keys %s from cache %q, as far as they exist, or set %s to a key that is not in use",
+	return fmt.Sprintf("stop the pipeline and remove the keys %s from cache %q, as far as they exist, or set %s to a key that is not in use",
 		strings.Join(keys, ", "), s.cfg.cache, fieldCheckpointCacheKey)
 }
 

@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 		service.CLIOptAddCommand(quickstartCommand()),
 		service.CLIOptAddCommand(simulatorCommand()),
 		service.CLIOptAddCommand(debeziumConfigCommand()),
+		service.CLIOptAddCommand(importOffsetsCommand()),
 	)
 	if code == 0 && err == nil && fatal.Load() {
 		code = codeFatal
