@@ -70,8 +70,13 @@ func TestBadConfig_AtTheServer(t *testing.T) {
 	}{
 		{
 			name: "no table matches", before: customers, fields: "table_include_list: [ 'dbo\\.orders' ]",
-			says: []string{"nothing to capture", "orders", "sp_cdc_enable_table"},
+			says: []string{"nothing to capture", "passes table_include_list [", "sp_cdc_enable_table", "or correct table_include_list"},
 			cure: "USE db\nCREATE TABLE dbo.orders (id int NOT NULL PRIMARY KEY)\nINSERT dbo.orders VALUES (1), (2)\n" + enable("dbo", "orders"),
+		},
+		{
+			name: "no instance matches", before: customers, fields: "capture_instance_include_list: [ v2_.* ]",
+			says: []string{"nothing to capture", "passes capture_instance_include_list [", "v2_.*", "or correct capture_instance_include_list"},
+			cure: "USE db\nCREATE TABLE dbo.orders (id int NOT NULL PRIMARY KEY)\nINSERT dbo.orders VALUES (1), (2)\nEXEC sys.sp_cdc_enable_table N'dbo', N'orders', @role_name = NULL, @capture_instance = N'v2_orders'",
 		},
 		{
 			name: "no captured table", before: "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nINSERT dbo.t VALUES (1), (2)\n",

@@ -79,9 +79,9 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		skipped:                  r.skippedOperations(),
 		skipUnchanged:            r.bool(fieldSkipMessagesWithoutChange),
 		timeZone:                 r.timeZone(),
-		sourceTime:               stream.SourceTime(r.string(fieldSourceTimestampMode)),
+		sourceTime:               stream.SourceTime(r.choice(fieldSourceTimestampMode)),
 		topics:                   r.topics(),
-		schemaNames:              schema.NameAdjustment(r.string(fieldSchemaNameAdjustmentMode)),
+		schemaNames:              schema.NameAdjustment(r.choice(fieldSchemaNameAdjustmentMode)),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		transactions:             r.bool(fieldProvideTransactionMetadata),
 		schemaChanges:            r.bool(fieldIncludeSchemaChanges),
@@ -90,9 +90,9 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		metadata:                 r.strings(fieldMetadataInclude),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),
-		failures:                 event.FailureMode(r.optionalString(fieldEventConvertingFailureHandlingMode)),
-		snapshotMode:             r.string(fieldSnapshotMode),
-		snapshotIsolation:        snapshot.Isolation(r.string(fieldSnapshotIsolationMode)),
+		failures:                 event.FailureMode(strings.ToLower(r.optionalString(fieldEventConvertingFailureHandlingMode))),
+		snapshotMode:             r.choice(fieldSnapshotMode),
+		snapshotIsolation:        snapshot.Isolation(r.choice(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		startPosition:            r.startPosition(),
@@ -101,12 +101,12 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		adaptive:                 r.adaptive(),
 		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
-		queryMode:                r.string(fieldDataQueryMode),
+		queryMode:                r.choice(fieldDataQueryMode),
 		captureInstances:         r.captureInstances(),
 		maxBatchSize:             r.int(fieldMaxBatchSize),
 		maxQueueSize:             r.int(fieldMaxQueueSize),
 		maxQueueBytes:            r.int(fieldMaxQueueSizeInBytes),
-		stopOnFatal:              r.string(fieldOnFatal) == onFatalStop,
+		stopOnFatal:              r.choice(fieldOnFatal) == onFatalStop,
 		retries:                  r.retries(),
 		streamingDelay:           r.streamingDelay(),
 		cache:                    r.string(fieldCheckpointCache),
@@ -256,6 +256,10 @@ func (r *reader) int(field string) int            { return read(r, field, r.pars
 func (r *reader) bool(field string) bool          { return read(r, field, r.parsed.FieldBool) }
 func (r *reader) duration(f string) time.Duration { return read(r, f, r.parsed.FieldDuration) }
 
+// choice reads a field that has one of a few values, all in lower case. The case
+// of what is written does not count, as for Debezium and the linter of Benthos.
+func (r *reader) choice(field string) string { return strings.ToLower(r.string(field)) }
+
 func (r *reader) optionalString(field string) string {
 	if !r.parsed.Contains(field) {
 		return ""
@@ -292,10 +296,10 @@ func (r *reader) timeZone() *time.Location {
 
 func (r *reader) modes() schema.Modes {
 	m := schema.DefaultModes()
-	m.Time = schema.TimeMode(r.string(fieldTimePrecisionMode))
-	m.Decimal = schema.DecimalMode(r.string(fieldDecimalHandlingMode))
-	m.Binary = schema.BinaryMode(r.string(fieldBinaryHandlingMode))
-	m.FieldNames = schema.NameAdjustment(r.string(fieldFieldNameAdjustmentMode))
+	m.Time = schema.TimeMode(r.choice(fieldTimePrecisionMode))
+	m.Decimal = schema.DecimalMode(r.choice(fieldDecimalHandlingMode))
+	m.Binary = schema.BinaryMode(r.choice(fieldBinaryHandlingMode))
+	m.FieldNames = schema.NameAdjustment(r.choice(fieldFieldNameAdjustmentMode))
 	m.Placeholder = r.string(fieldUnavailableValuePlaceholder)
 	return m
 }

@@ -29,7 +29,7 @@ func (r *reader) selection() schema.SelectionOptions {
 
 // computedColumns reports whether computed columns are kept.
 func (r *reader) computedColumns() bool {
-	value := r.string(fieldComputedColumns)
+	value := r.choice(fieldComputedColumns)
 	if value != computedOmit && value != computedSnapshot {
 		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldComputedColumns, value, computedOmit, computedSnapshot))
 	}
@@ -113,7 +113,7 @@ func (r *reader) topics() event.Naming {
 	return event.Naming{
 		Prefix:          r.string(fieldTopicPrefix),
 		Delimiter:       r.string(fieldTopicDelimiter),
-		WithoutDatabase: r.string(fieldTopicNaming) == namingWithoutDatabase,
+		WithoutDatabase: r.choice(fieldTopicNaming) == namingWithoutDatabase,
 		Transaction:     r.string(fieldTopicTransaction),
 		HeartbeatPrefix: r.string(fieldTopicHeartbeatPrefix),
 		Heartbeat:       r.optionalString(fieldTopicHeartbeatName),

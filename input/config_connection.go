@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -15,9 +16,9 @@ func (r *reader) server() sqlserver.Config {
 		User:              r.optionalString(fieldUser),
 		Password:          r.optionalString(fieldPassword),
 		Instance:          r.optionalString(fieldInstance),
-		Encrypt:           r.string(fieldEncrypt),
+		Encrypt:           r.choice(fieldEncrypt),
 		ApplicationName:   r.string(fieldApplicationName),
-		ApplicationIntent: r.string(fieldApplicationIntent),
+		ApplicationIntent: r.intent(),
 		DriverOptions:     read(r, fieldDriverOptions, r.parsed.FieldStringMap),
 		CancelGrace:       cancelGrace,
 		ConnectTimeout:    r.duration(fieldConnectionValidationTimeout),
@@ -51,11 +52,22 @@ func (r *reader) server() sqlserver.Config {
 	return c
 }
 
+// intent reads application_intent, in the case that the protocol wants.
+func (r *reader) intent() string {
+	value := r.string(fieldApplicationIntent)
+	for _, known := range []string{sqlserver.IntentReadWrite, sqlserver.IntentReadOnly} {
+		if strings.EqualFold(value, known) {
+			return known
+		}
+	}
+	return value
+}
+
 // auth reads the group of fields that say how to log in.
 func (r *reader) auth() sqlserver.Auth {
 	group := &reader{parsed: r.parsed.Namespace(fieldAuth)}
 	a := sqlserver.Auth{
-		Mode:                sqlserver.AuthMode(group.string(fieldAuthMode)),
+		Mode:                sqlserver.AuthMode(group.choice(fieldAuthMode)),
 		Domain:              group.optionalString(fieldAuthDomain),
 		Realm:               group.optionalString(fieldAuthRealm),
 		Krb5Config:          group.optionalString(fieldAuthKrb5Config),

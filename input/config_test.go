@@ -79,6 +79,32 @@ func TestConfig_BatchesFitTheCheckpointLimit(t *testing.T) {
 	assert.Equal(t, 5, in.cfg.maxBatchSize)
 }
 
+// Debezium reads its modes in any case, and so does the linter of Benthos.
+func TestConfig_CaseOfChoices(t *testing.T) {
+	choices := [][2]string{
+		{fieldEncrypt, "login"}, {fieldApplicationIntent, "ReadOnly"}, {fieldSourceTimestampMode, "begin"},
+		{fieldSchemaNameAdjustmentMode, "avro_unicode"}, {fieldFieldNameAdjustmentMode, "avro"},
+		{fieldEventConvertingFailureHandlingMode, "skip"}, {fieldSnapshotMode, "no_data"},
+		{fieldSnapshotIsolationMode, "read_committed"}, {fieldDataQueryMode, "function"},
+		{fieldCaptureInstances, "observe"}, {fieldComputedColumns, "snapshot"}, {fieldOnFatal, "stop"},
+		{fieldTopicNaming, "schema_table"}, {fieldTimePrecisionMode, "isostring"},
+		{fieldDecimalHandlingMode, "double"}, {fieldBinaryHandlingMode, "hex"},
+	}
+	parsed := func(spell func(string) string) config {
+		yaml := minimal
+		for _, choice := range choices {
+			yaml += choice[0] + ": " + spell(choice[1]) + "\n"
+		}
+		in, err := build(t, yaml)
+		require.NoError(t, err)
+		in.cfg.databases = nil // compiled patterns are never equal
+		return in.cfg
+	}
+	want := parsed(func(value string) string { return value })
+	assert.Equal(t, want, parsed(strings.ToUpper))
+	assert.Equal(t, want, parsed(strings.ToLower))
+}
+
 func TestConfig_NamedInstanceAsksForItsPort(t *testing.T) {
 	in, err := build(t, minimal+"instance: X")
 	require.NoError(t, err)

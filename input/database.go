@@ -119,7 +119,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	}
 	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
-		return fmt.Errorf("reading the catalogue: %w", err)
+		return err
 	}
 	hidden, err := d.hidden(ctx)
 	if err != nil {
@@ -169,15 +169,31 @@ func (d *serverDatabase) hidden(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
+// noTables says which lists left nothing over, or that there was nothing.
 func (d *serverDatabase) noTables() error {
-	which := "no table has a capture instance"
 	lists := d.cfg.selection.Tables
-	if patterns := slices.Concat(lists.SchemaInclude, lists.SchemaExclude, lists.TableInclude, lists.TableExclude); len(patterns) > 0 {
-		which = fmt.Sprintf("no table with a capture instance passes %s", strings.Join(patterns, ", "))
+	var given, fields []string
+	for _, list := range []struct {
+		field    string
+		patterns []string
+	}{
+		{fieldSchemaIncludeList, lists.SchemaInclude},
+		{fieldSchemaExcludeList, lists.SchemaExclude},
+		{fieldTableIncludeList, lists.TableInclude},
+		{fieldTableExcludeList, lists.TableExclude},
+		{fieldInstanceIncludeList, lists.InstanceInclude},
+	} {
+		if len(list.patterns) > 0 {
+			given = append(given, fmt.Sprintf("%s %q", list.field, list.patterns))
+			fields = append(fields, list.field)
+		}
 	}
-	return sqlserver.NewProblem(reasonNoTables,
-		fmt.Sprintf("nothing to capture in database %q: %s", d.name, which),
-		fmt.Sprintf("run EXEC sys.sp_cdc_enable_table for the tables, or correct %s or %s, which match schema.table as a whole", fieldTableIncludeList, fieldTableExcludeList), nil)
+	which, remedy := "no table has a capture instance", "run EXEC sys.sp_cdc_enable_table for the tables"
+	if len(given) > 0 {
+		which = "no table with a capture instance passes " + strings.Join(given, " and ")
+		remedy += fmt.Sprintf(", or correct %s: a pattern matches a name as a whole, that of a table as schema.table", strings.Join(fields, " or "))
+	}
+	return sqlserver.NewProblem(reasonNoTables, fmt.Sprintf("nothing to capture in database %q: %s", d.name, which), remedy, nil)
 }
 
 // warn says once what will not be read, or not as expected.
@@ -302,7 +318,7 @@ func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice
 	if !d.cfg.capturedOnly {
 		all, err := d.conn.Catalogue(ctx, nil)
 		if err != nil {
-			return nil, fmt.Errorf("reading the catalogue: %w", err)
+			return nil, err
 		}
 		for _, t := range all {
 			builtin := t.Source.Schema == "cdc" || t.Source.Schema == "sys"

@@ -18,7 +18,7 @@ const (
 
 // captureInstances reads capture_instances.
 func (r *reader) captureInstances() string {
-	value := r.string(fieldCaptureInstances)
+	value := r.choice(fieldCaptureInstances)
 	switch value {
 	case instancesObserve, instancesFollow:
 	case "manage":

@@ -80,7 +80,7 @@ root = [
     "host: required unless connection_string is set"
   },
   if !this.exists("connection_string") && this.exists("host") && !$given.exists("database_names") {
-    "database_names: required unless connection_string names a database"
+    "database_names: a list of names is required unless connection_string names a database"
   },
 ].filter(l -> l != null).concat(["schema", "table", "column"].
   filter(kind -> $given.exists(kind + "_include_list") && $given.exists(kind + "_exclude_list")).
@@ -90,6 +90,7 @@ root = [
 // Lint rules of single fields. On a list a rule runs for the list and again
 // for each element.
 var (
+	lintHost     = `root = if this.re_match("^[^:]*:[^:]*$|[,\\\\/ ]") { [ "invalid host %q: a name or an address alone; its port goes into port, the name of an instance into instance".format(this) ] }`
 	lintPositive = `root = if this.type() == "number" && this < 1 { [ "must be at least 1" ] }`
 	lintNatural  = `root = if this.type() == "number" && this < 0 { [ "must not be negative; 0 means no limit" ] }`
 	lintDuration = `root = if this.type() != "string" || !this.re_match("^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$") || !this.re_match("[1-9]") { [ "invalid duration %q: use a positive number with a unit, such as 500ms or 2s".format(this.string()) ] }`

@@ -41,7 +41,7 @@ func connectionFields() []*service.ConfigField {
 			Example("sqlserver://cdc_reader:${MSSQL_PASSWORD}@db.example.com:1433?database=inventory"),
 		service.NewStringField(fieldHost).
 			Description("The name or address of the server. Required unless `connection_string` is set.").
-			Optional().Example("db.example.com"),
+			Optional().Example("db.example.com").LintRule(lintHost),
 		service.NewIntField(fieldPort).
 			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
 			Default(sqlserver.DefaultPort),

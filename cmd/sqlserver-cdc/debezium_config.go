@@ -18,9 +18,10 @@ func debeziumConfigCommand() *cli.Command {
 		Name:      "debezium-config",
 		Usage:     "Print a pipeline for a configuration of Debezium's SQL Server connector",
 		ArgsUsage: "FILE",
-		Description: "Reads the configuration that Kafka Connect has of a connector, as JSON or as Java properties,\n" +
-			"from FILE, or from standard input for \"-\". The pipeline goes to standard output, and what it\n" +
-			"cannot carry over, and the environment variables it needs, to standard error.",
+		Description: "Reads the configuration of a connector from FILE, or from standard input for \"-\": the JSON of\n" +
+			"Kafka Connect, a KafkaConnector of Strimzi as YAML or JSON, or Java properties, those of Debezium\n" +
+			"Server included. The pipeline goes to standard output, and what it cannot carry over, and the\n" +
+			"environment variables it needs, to standard error.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "debezium", Usage: "major version of Debezium whose defaults to take: 1, 2 or 3; without it 1 if there are names that only 1.x has, else 3"},
 			&cli.StringFlag{Name: "worker", Usage: "properties of the Kafka Connect worker: its converters and brokers"},

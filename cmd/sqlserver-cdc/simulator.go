@@ -29,7 +29,7 @@ func simulatorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "simulator",
 		Usage: "Run a stand-in SQL Server with change data capture, for tests and demonstrations",
-		Description: "Speaks TDS 7.4 to any SQL Server client, as user sa. Databases live in memory, or in\n" +
+		Description: "Speaks TDS to any SQL Server client, user sa at first. Databases live in memory, or in\n" +
 			"the folder given by --data, where every commit is kept.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:1433", Usage: "address to listen on"},

@@ -70,7 +70,7 @@ func (c *Conn) Catalogue(ctx context.Context, selection Selection) ([]*Table, er
 		return hidden.confirm(hiddenInstances(tables))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading catalogue: %w", err)
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
 	}
 	return tables, nil
 }

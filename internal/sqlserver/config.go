@@ -145,6 +145,9 @@ func (c Config) validate() error {
 	if c.ConnectionString != "" && len(c.DriverOptions) > 0 {
 		return errors.New("driver_options belong into connection_string when that is set")
 	}
+	if !validHost(c.Host) {
+		return fmt.Errorf("host %q: must be a name or an address alone; its port goes into port, the name of an instance into instance", c.Host)
+	}
 	if c.Port < 0 || c.Port > 65535 {
 		return fmt.Errorf("port %d: must be between 1 and 65535", c.Port)
 	}
@@ -164,6 +167,13 @@ func (c Config) validate() error {
 		return err
 	}
 	return validateDriverOptions(c.DriverOptions)
+}
+
+// validHost reports whether a host has nothing beside it that other clients
+// write there: host:port, host,port and host\instance. Two colons and more are
+// those of an IPv6 address.
+func validHost(host string) bool {
+	return strings.Count(host, ":") != 1 && !strings.ContainsAny(host, `,\/ `)
 }
 
 func validateDriverOptions(options map[string]string) error {
