@@ -27,6 +27,15 @@ func asText(text string) (any, error) {
 	return text, nil
 }
 
+// asHost is for the name of a server, beside which JDBC has that of an instance
+// too (MS docs, "Building the connection URL").
+func asHost(text string) (any, error) {
+	if strings.Contains(text, `\`) {
+		return nil, errors.New("want the host alone: the name of the instance goes into database.instance, and counts only without a port")
+	}
+	return text, nil
+}
+
 // asWord is for enumerated values, which Debezium reads in any case.
 func asWord(text string) (any, error) {
 	if hasReference(text) {

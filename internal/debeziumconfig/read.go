@@ -145,13 +145,16 @@ func flatten(config map[string]any) (map[string]string, error) {
 // Debezium Server's configuration has them.
 var serverVariable = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*(?::[^}]*)?)\}`)
 
+// formatPrefix is that of the properties of Debezium Server's formats.
+const formatPrefix = "debezium.format."
+
 // fromServer takes Debezium Server's prefixes away, if they are there: its
 // formats are what Kafka Connect calls converters.
 func fromServer(props map[string]string) map[string]string {
 	if _, isServer := props[serverPrefix+classProperty]; !isServer {
 		return props
 	}
-	plain := map[string]string{}
+	plain, formats := map[string]string{}, map[string]string{}
 	for name, value := range props {
 		value = serverVariable.ReplaceAllString(value, "$${env:$1}")
 		switch {
@@ -159,14 +162,24 @@ func fromServer(props map[string]string) map[string]string {
 			plain[strings.TrimPrefix(name, serverPrefix)] = value
 		case strings.HasPrefix(name, "debezium.transforms"), strings.HasPrefix(name, "debezium.predicates"):
 			plain[strings.TrimPrefix(name, "debezium.")] = value
-		case name == "debezium.format.key", name == "debezium.format.value":
-			plain[strings.TrimPrefix(name, "debezium.format.")+".converter"] = value
-		case strings.HasPrefix(name, "debezium.format.key."):
-			plain["key.converter."+strings.TrimPrefix(name, "debezium.format.key.")] = value
-		case strings.HasPrefix(name, "debezium.format.value."):
-			plain["value.converter."+strings.TrimPrefix(name, "debezium.format.value.")] = value
+		case name == formatPrefix+"key", name == formatPrefix+"value":
+			plain[strings.TrimPrefix(name, formatPrefix)+".converter"] = value
+		case strings.HasPrefix(name, formatPrefix+"key."):
+			plain["key.converter."+strings.TrimPrefix(name, formatPrefix+"key.")] = value
+		case strings.HasPrefix(name, formatPrefix+"value."):
+			plain["value.converter."+strings.TrimPrefix(name, formatPrefix+"value.")] = value
+		case strings.HasPrefix(name, formatPrefix) && !strings.HasPrefix(name, formatPrefix+"header"):
+			formats[strings.TrimPrefix(name, formatPrefix)] = value
 		default:
 			plain[name] = value
+		}
+	}
+	// What is said of all formats holds where nothing is said of one.
+	for name, value := range formats {
+		for _, converter := range []string{"key.converter.", "value.converter."} {
+			if _, own := plain[converter+name]; !own {
+				plain[converter+name] = value
+			}
 		}
 	}
 	return plain

@@ -34,6 +34,10 @@ func TestRead(t *testing.T) {
 			map[string]string{"connector.class": "C", "a": "b", "value.converter": "json", "value.converter.schemas.enable": "false", "transforms": "x", "debezium.sink.type": "kafka"},
 		},
 		{
+			"formats of Debezium Server for all", "debezium.source.connector.class=C\ndebezium.format.schemas.enable=false\ndebezium.format.key.schemas.enable=true\ndebezium.format.header.schemas.enable=true\n",
+			map[string]string{"connector.class": "C", "key.converter.schemas.enable": "true", "value.converter.schemas.enable": "false", "debezium.format.header.schemas.enable": "true"},
+		},
+		{
 			"variables of Debezium Server", "debezium.source.connector.class=C\ndebezium.source.a=${HOST:x}.${ZONE}\ndebezium.source.b=${file:/x:y}\n",
 			map[string]string{"connector.class": "C", "a": "${env:HOST:x}.${env:ZONE}", "b": "${file:/x:y}"},
 		},

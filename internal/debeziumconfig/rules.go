@@ -2,7 +2,7 @@ package debeziumconfig
 
 // rules are the properties in the order of docs/debezium.md.
 var rules = []rule{
-	{section: connection, properties: []string{"database.hostname"}, field: "host", convert: asText},
+	{section: connection, properties: []string{"database.hostname"}, field: "host", convert: asHost},
 	{section: connection, properties: []string{"database.port"}, field: "port", convert: asInt},
 	{section: connection, properties: []string{"database.instance", "driver.instanceName"}, field: "instance", convert: asText},
 	{section: connection, properties: []string{"database.user"}, field: "user", convert: asText},

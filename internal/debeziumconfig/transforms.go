@@ -120,6 +120,8 @@ func (s *smt) translate(predicate string, err error) Transform {
 	var steps []Step
 	if translator, known := translators[s.class]; err == nil && known {
 		steps, err = translator(s)
+	} else if err == nil && transform.Class == "" {
+		err = fmt.Errorf("transforms.%s.type is missing", s.name)
 	} else if err == nil {
 		err = fmt.Errorf("%s has no counterpart here; write a mapping", s.class)
 	}

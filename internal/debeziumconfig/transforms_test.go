@@ -302,6 +302,7 @@ func TestTransforms_Refused(t *testing.T) {
 		props map[string]string
 		want  string
 	}{
+		{"no class", transform(""), "type is missing"},
 		{"unknown class", transform("com.example.Mine"), "com.example.Mine has no counterpart"},
 		{"method call", transform(debeziumTransforms+"Filter", "condition=value.after.name.startsWith('a')"), "more than a comparison"},
 		{"lookahead", transform(kafkaTransforms+"RegexRouter", "regex=(?!a).*", "replacement=b"), "none of Bloblang's"},

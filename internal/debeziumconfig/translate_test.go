@@ -57,6 +57,7 @@ func TestTranslate_Values(t *testing.T) {
 		{"poll.interval.ms", "1", "poll_interval", "1ms", ""},
 		{"poll.interval.ms", "-1", "poll_interval", nil, "poll.interval.ms: invalid: want a whole number of ms, not negative"},
 		{"poll.interval.ms", "9999999999999999", "poll_interval", nil, "poll.interval.ms: invalid: the number is too large"},
+		{"database.hostname", `sql01\PROD`, "host", nil, "database.hostname: invalid: want the host alone"},
 		{"poll.interval.ms", "${env:MS}", "poll_interval", "${env:MS}ms", ""},
 		{"time.precision.mode", "CONNECT", "time_precision_mode", "connect", ""},
 		{"time.precision.mode", "lunar", "time_precision_mode", nil, `"lunar" is not offered`},
