@@ -151,7 +151,7 @@ func continued(t *sqlserver.Table, begun *InstanceIdentity, terms Terms) (*Choic
 // resumed is the choice of an instance that was read before.
 func resumed(t *sqlserver.Table, current *sqlserver.CaptureInstance, begun *InstanceIdentity, terms Terms) *Choice {
 	id := identify(t, current)
-	id.Replaced = begun.Replaced
+	id.Replaced, id.Skipped = begun.Replaced, begun.Skipped
 	if !begun.FirstStart.IsZero() {
 		id.FirstStart = begun.FirstStart
 	}

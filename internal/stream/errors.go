@@ -42,6 +42,8 @@ type GapError struct {
 	// another reports that the table has a second instance, which may hold
 	// what is missing.
 	another bool
+	// objectID is that of the instance's change table.
+	objectID int32
 }
 
 // Error says what is missing and what to do.

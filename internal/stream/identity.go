@@ -28,6 +28,8 @@ type InstanceIdentity struct {
 	// such. Identities are stored before the events in between are
 	// acknowledged, so a position may go back to those.
 	Replaced *InstanceIdentity `json:"replaced,omitempty"`
+	// Skipped are changes that were cleaned up and passed over, in their order.
+	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
 // identify returns the identity of an instance that is read from its beginning
@@ -93,7 +95,6 @@ func sameIdentity(a, b InstanceIdentity) bool {
 	if a.Replaced != nil && !sameIdentity(*a.Replaced, *b.Replaced) {
 		return false
 	}
-	a.CreateDate, b.CreateDate = time.Time{}, time.Time{}
-	a.Replaced, b.Replaced = nil, nil
-	return a == b
+	return a.Schema == b.Schema && a.Table == b.Table && a.SourceObjectID == b.SourceObjectID &&
+		a.Name == b.Name && a.ObjectID == b.ObjectID && a.FirstStart == b.FirstStart && slices.Equal(a.Skipped, b.Skipped)
 }

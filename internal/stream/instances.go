@@ -57,7 +57,7 @@ func (t *tracked) name() string { return t.shape.ID().String() }
 
 // gap is the error of changes that were needed from a commit LSN on.
 func (t *tracked) gap(need, low lsn.LSN) error {
-	return &GapError{Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1}
+	return &GapError{Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1, objectID: t.id.ObjectID}
 }
 
 // refusedFor is how long a refused instance is not looked at again, unless the
@@ -168,7 +168,13 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
 			return err
 		}
 		if cleaned {
-			return &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN}
+			gap := &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN, objectID: first.ObjectID}
+			if !r.skips() {
+				return gap
+			}
+			// It is read from its beginning on anyway, and that is stored.
+			r.opts.OnSkipped(gap.Table, gap.Instance, Skipped{From: gap.Need, To: gap.Low, At: time.Now().UTC()})
+			return nil
 		}
 	}
 	// Without any identity it cannot be told which tables were read before.

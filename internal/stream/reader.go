@@ -90,6 +90,9 @@ type Options struct {
 	// OnCompleted is told; nil if nobody asks.
 	Saved       func() lsn.Position
 	OnCompleted func(Completed)
+	// OnSkipped is told of changes that were cleaned up before they were read,
+	// and makes the reader pass over them; nil: such a gap is a [*GapError].
+	OnSkipped OnSkipped
 	// OnPoll is told what each look for changes found, before anything of it is
 	// read; nil if nobody asks.
 	OnPoll func(sqlserver.Poll)
@@ -170,6 +173,7 @@ func (r *Reader) State() State {
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	more, err = r.pollOnce(ctx)
+	var gap *GapError
 	switch {
 	case err == nil:
 		r.rechosen = false
@@ -187,6 +191,8 @@ func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 		r.opts.Logger.Info("choosing between the capture instances again", "reason", err.Error())
 		r.rechosen, r.loaded = true, false
 		return true, nil
+	case errors.As(err, &gap) && r.skips():
+		return true, r.skipGap(ctx, gap)
 	}
 	return more, err
 }
