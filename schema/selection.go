@@ -71,7 +71,7 @@ func (s *Selection) Shape(t *Table) (shaped *Table, notes []string) {
 	if custom := s.customKey(t); custom != nil {
 		key = custom
 	}
-	shaped = &Table{Database: t.Database, Schema: t.Schema, Name: t.Name, ownKey: t.OwnKey()}
+	shaped = &Table{Database: t.Database, Schema: t.Schema, Name: t.Name, captured: t.Columns, ownKey: t.OwnKey()}
 	at := make([]int, len(t.Columns)) // where a column went
 	for i, c := range t.Columns {
 		inKey := slices.Contains(key, i)

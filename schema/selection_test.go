@@ -68,6 +68,7 @@ func TestSelection_Columns(t *testing.T) {
 			shaped, _ := selection(t, tt.opts).Shape(people())
 			assert.Equal(t, tt.want, columnsOf(shaped))
 			assert.Equal(t, []string{"id"}, keyOfTable(shaped))
+			assert.Len(t, shaped.Captured(), 4)
 		})
 	}
 }

@@ -12,6 +12,9 @@ type Table struct {
 	// Columns are those that a row of driver values holds, in that order. For
 	// a capture instance they are the captured columns.
 	Columns []Column
+	// captured are all captured columns, where a [Selection] has left some of
+	// them out of Columns; nil otherwise.
+	captured []Column
 	// Key holds the indexes into Columns of the key's columns, in key order;
 	// nil when the table has no key. See [ChooseKey].
 	Key []int
@@ -33,6 +36,15 @@ func (t *Table) OwnKey() []string {
 	return names
 }
 
+// Captured returns all columns that are captured, those among them too that a
+// [Selection] has left out of events.
+func (t *Table) Captured() []Column {
+	if t.captured != nil {
+		return t.captured
+	}
+	return t.Columns
+}
+
 // WithNullable returns the table with columns that may be NULL beside those of
 // which the catalogue says so; the table itself if there are none.
 func (t *Table) WithNullable(columns []string) *Table {
@@ -40,9 +52,11 @@ func (t *Table) WithNullable(columns []string) *Table {
 		return t
 	}
 	out := *t
-	out.Columns = slices.Clone(t.Columns)
-	for i, c := range out.Columns {
-		out.Columns[i].Nullable = c.Nullable || slices.Contains(columns, c.Name)
+	out.Columns, out.captured = slices.Clone(t.Columns), slices.Clone(t.captured)
+	for _, list := range [][]Column{out.Columns, out.captured} {
+		for i, c := range list {
+			list[i].Nullable = c.Nullable || slices.Contains(columns, c.Name)
+		}
 	}
 	return &out
 }

@@ -162,6 +162,9 @@ func quotedID(id schema.TableID) string {
 	return quote(id.Database) + "." + quote(id.Schema) + "." + quote(id.Name)
 }
 
+// appendTable appends a table with all its captured columns: what is left out
+// of events is told of as in Debezium, which filters columns only when it makes
+// events' schemas (TableSchemaBuilder).
 func appendTable(dst []byte, t *schema.Table) []byte {
 	dst = append(dst, `{"defaultCharsetName":null,"primaryKeyColumnNames":[`...)
 	for i, name := range t.OwnKey() {
@@ -171,7 +174,7 @@ func appendTable(dst []byte, t *schema.Table) []byte {
 		dst = schema.AppendString(dst, name)
 	}
 	dst = append(dst, `],"columns":[`...)
-	for i, c := range t.Columns {
+	for i, c := range t.Captured() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
