@@ -3,6 +3,7 @@ package schema
 import (
 	"database/sql/driver"
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -39,9 +40,7 @@ func ParseDefault(t Type, text string) Default {
 	case Float:
 		return Default{Value: floatDefault(text, 64)}
 	case Char, VarChar, Text, NChar, NVarChar, NText:
-		if s, ok := stringLiteral(text); ok {
-			return Default{Value: s}
-		}
+		return Default{Value: textDefault(t, text)}
 	case Binary, VarBinary, Image:
 		return Default{Value: binaryDefault(text)}
 	case UniqueIdentifier:
@@ -102,6 +101,20 @@ func stringLiteral(text string) (string, bool) {
 
 // The functions below return an untyped nil for a text that is no constant.
 
+// textDefault takes numbers too, which the server writes as they stand.
+func textDefault(t Type, text string) driver.Value {
+	if s, ok := stringLiteral(text); ok {
+		return s
+	}
+	if plainNumber.MatchString(text) && len(text) <= t.JDBC().Length {
+		return text
+	}
+	return nil
+}
+
+// plainNumber matches the numbers whose text is what the server makes of them.
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+
 func bitDefault(text string) driver.Value {
 	if s, ok := stringLiteral(text); ok {
 		text = s
@@ -150,6 +163,12 @@ func floatDefault(text string, bits int) driver.Value {
 const maxExponent = 400
 
 func decimalDefault(t Type, text string) driver.Value {
+	if s, ok := stringLiteral(text); ok {
+		if strings.ContainsAny(s, "eE") {
+			return nil // converting such a text fails, a number does not
+		}
+		text = s
+	}
 	sign := ""
 	if strings.HasPrefix(text, "-") {
 		sign, text = "-", text[1:]
