@@ -67,6 +67,7 @@ type config struct {
 	checkpointLimit             int
 	replayNacks                 bool
 	batching                    service.BatchPolicy
+	watch                       watchConfig
 }
 
 // parseConfig reads and validates the configuration. Every message names the
@@ -114,6 +115,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		checkpointLimit:          r.int(fieldCheckpointLimit),
 		replayNacks:              r.bool(fieldAutoReplayNacks),
 		batching:                 r.batching(),
+		watch:                    r.watch(),
 	}
 	// A batch is handed over whole.
 	c.maxBatchSize = min(c.maxBatchSize, max(c.checkpointLimit, 1))

@@ -24,10 +24,12 @@ type database interface {
 	// progress, in the shape of the capture instances that the stream will
 	// read. It says which before it takes its start; known are those said
 	// before.
-	Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error
+	Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error
 	// Stream returns what reads its changes after a state. Saved is the position
 	// from which a restart would go on.
 	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller
+	// CaptureStatus tells how the capture job does.
+	CaptureStatus(ctx context.Context) (sqlserver.CaptureStatus, error)
 	// Usable reports whether the connection still works.
 	Usable() bool
 	// Close closes the connection, under a running statement too.
@@ -37,6 +39,13 @@ type database interface {
 // poller reads the changes there are; see [stream.Reader].
 type poller interface {
 	PollOnce(ctx context.Context) (more bool, err error)
+}
+
+// rowSink takes the rows of a snapshot.
+type rowSink interface {
+	snapshot.Sink
+	// Waiting is called again and again while there is no LSN to begin at.
+	Waiting(ctx context.Context) error
 }
 
 // instancesFunc is told which capture instances are read from now on.
@@ -58,6 +67,7 @@ type serverDatabase struct {
 	conn      *sqlserver.Conn
 	name      string
 	selection *schema.Selection
+	facts     sqlserver.Facts
 	rights    sqlserver.Rights
 	tables    []*sqlserver.Table // those that are captured
 	events    event.Options
@@ -109,7 +119,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("asking for the facts of the database: %w", err)
 	}
-	d.name = facts.Database
+	d.name, d.facts = facts.Database, facts
 	d.setTimeZone(facts)
 	if !facts.CDCEnabled {
 		return sqlserver.CDCDisabled(facts)
@@ -131,6 +141,9 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	}
 	if len(d.tables) == 0 {
 		return d.noTables()
+	}
+	if err := d.checkGuardrail(ctx); err != nil {
+		return err
 	}
 	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
@@ -242,7 +255,7 @@ func (d *serverDatabase) Close() error { return d.conn.Close() }
 
 // Snapshot implements [database]. Without data it has no tables: it only finds
 // and stores the LSN at which the stream begins.
-func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, known stream.Known, onKnown knownFunc) error {
+func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error {
 	if d.cfg.snapshotMode == snapshotInitial {
 		if err := d.checkSources(); err != nil {
 			return err
@@ -302,7 +315,7 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		next = next.WithOptional(t, columns)
 		return onKnown(ctx, next)
 	}
-	return snapshot.New(d.conn, opts, progress).Run(ctx, sink)
+	return snapshot.New(awaiting{d.conn, sink.Waiting}, opts, progress).Run(ctx, sink)
 }
 
 // structures returns the tables that consumers are told of before the
@@ -316,19 +329,32 @@ func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice
 		tables = append(tables, c.First().Shape)
 	}
 	if !d.cfg.capturedOnly {
-		all, err := d.conn.Catalogue(ctx, nil)
+		all, err := d.allTables(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range all {
-			builtin := t.Source.Schema == "cdc" || t.Source.Schema == "sys"
-			captured := slices.ContainsFunc(tables, func(c *schema.Table) bool { return c.ID() == t.Source.ID() })
-			if !builtin && !captured {
-				tables = append(tables, t.Source)
+			if !slices.ContainsFunc(tables, func(c *schema.Table) bool { return c.ID() == t.ID() }) {
+				tables = append(tables, t)
 			}
 		}
 	}
 	slices.SortFunc(tables, func(a, b *schema.Table) int { return strings.Compare(a.ID().String(), b.ID().String()) })
+	return tables, nil
+}
+
+// allTables returns all tables, captured or not, but those of the server.
+func (d *serverDatabase) allTables(ctx context.Context) ([]*schema.Table, error) {
+	all, err := d.conn.Catalogue(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var tables []*schema.Table
+	for _, t := range all {
+		if t.Source.Schema != "cdc" && t.Source.Schema != "sys" {
+			tables = append(tables, t.Source)
+		}
+	}
 	return tables, nil
 }
 

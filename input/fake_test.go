@@ -17,6 +17,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
@@ -115,6 +116,8 @@ type fakeServer struct {
 	onPoll     func(ctx context.Context) error
 	onSnapshot func(ctx context.Context, row int) error
 
+	looks    int   // after the capture job
+	agent    *bool // whether the Agent runs; nil: unknown
 	opens    int
 	emitted  int
 	rowsRead []int
@@ -151,6 +154,17 @@ func (f *fakeServer) count() int {
 type fakeDatabase struct{ f *fakeServer }
 
 func (d *fakeDatabase) Name() string { return "db" }
+
+// CaptureStatus is that of a job that works unless the Agent does not.
+func (d *fakeDatabase) CaptureStatus(context.Context) (sqlserver.CaptureStatus, error) {
+	d.f.mu.Lock()
+	defer d.f.mu.Unlock()
+	if d.f.agent == nil {
+		d.f.looks++
+	}
+	return sqlserver.CaptureStatus{Newest: lsnOf(d.f.looks), Agent: d.f.agent}, nil
+}
+
 func (d *fakeDatabase) Usable() bool {
 	d.f.mu.Lock()
 	defer d.f.mu.Unlock()
@@ -171,7 +185,7 @@ func message(n int, at lsn.Position) event.Message {
 	}
 }
 
-func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink snapshot.Sink, _ stream.Known, _ knownFunc) error {
+func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, _ stream.Known, _ knownFunc) error {
 	p := snapshot.Progress{Start: lsnOf(snapshotStart), NextOrdinal: 0}
 	if progress != nil {
 		p = *progress

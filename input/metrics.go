@@ -6,6 +6,7 @@ import "github.com/redpanda-data/benthos/v4/public/service"
 type metrics struct {
 	fatal              *service.MetricGauge   // reason, database
 	connected          *service.MetricGauge   // database
+	captureStalled     *service.MetricGauge   // database
 	nacks              *service.MetricCounter // database
 	repeatedNacks      *service.MetricCounter // database
 	checkpointFailures *service.MetricCounter // database
@@ -19,6 +20,7 @@ func newMetrics(m *service.Metrics) metrics {
 	return metrics{
 		fatal:              m.NewGauge("sqlserver_cdc_fatal", "reason", database),
 		connected:          m.NewGauge("sqlserver_cdc_connected", database),
+		captureStalled:     m.NewGauge("sqlserver_cdc_capture_stalled", database),
 		nacks:              m.NewCounter("sqlserver_cdc_nacks", database),
 		repeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
 		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),

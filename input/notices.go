@@ -28,18 +28,32 @@ func newNotices(log *slog.Logger) *notices {
 
 // warn logs a notice that is news.
 func (n *notices) warn(table, text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	what := notice{table, text}
-	if n.said[what] {
+	if !n.news(notice{table, text}) {
 		return
 	}
-	n.said[what] = true
 	log := n.log
 	if table != "" {
 		log = log.With("table", table)
 	}
 	log.Warn(text)
+}
+
+// info logs what is no trouble, once.
+func (n *notices) info(text string) {
+	if n.news(notice{text: text}) {
+		n.log.Info(text)
+	}
+}
+
+// news reports whether a notice was not said before, and notes that it is.
+func (n *notices) news(what notice) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.said[what] {
+		return false
+	}
+	n.said[what] = true
+	return true
 }
 
 // replaced warns of text that is not what the source holds, for all that can be

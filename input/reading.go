@@ -30,8 +30,8 @@ type reading struct {
 }
 
 var (
-	_ stream.Sink   = (*reading)(nil)
-	_ snapshot.Sink = (*snapshotSink)(nil)
+	_ stream.Sink = (*reading)(nil)
+	_ rowSink     = (*snapshotSink)(nil)
 )
 
 // read starts a reading behind a mark.
@@ -57,7 +57,7 @@ func (s *source) read(from mark) *reading {
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
 	if !r.mark.snapshotted() {
-		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r}, r.source.keeper.known, r.saveKnown); err != nil {
+		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown); err != nil {
 			return err
 		}
 		if err := r.beat(ctx); err != nil {
@@ -72,6 +72,9 @@ func (r *reading) run(ctx context.Context, db database) error {
 	}
 	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPosition)
 	for {
+		if err := r.source.watchCapture(ctx, db); err != nil {
+			return err
+		}
 		more, err := poller.PollOnce(ctx)
 		switch {
 		case errors.Is(err, stream.ErrBehind): // neither a success nor a failure yet
@@ -174,7 +177,14 @@ func (r *reading) saveKnown(ctx context.Context, known stream.Known) error {
 }
 
 // snapshotSink is a reading as the snapshot sees it.
-type snapshotSink struct{ r *reading }
+type snapshotSink struct {
+	r  *reading
+	db database
+}
+
+// Waiting implements [rowSink]: that there is no LSN is a reason to look after
+// the capture job.
+func (s *snapshotSink) Waiting(ctx context.Context) error { return s.r.source.watchCapture(ctx, s.db) }
 
 // Save implements [snapshot.Sink]. Only the start and the ordinals are taken
 // from p: its tables may be ahead, when it goes on behind messages that are

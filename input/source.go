@@ -23,6 +23,7 @@ type source struct {
 	maker      *messageMaker
 	heartbeats *heartbeats // nil: none
 	notices    *notices
+	capture    captureWatch
 
 	db       database // nil: not connected
 	keeper   *keeper  // nil before the first connection

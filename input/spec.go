@@ -24,6 +24,7 @@ func Spec() *service.ConfigSpec {
 		Fields(snapshotFields()...).
 		Fields(runningFields()...).
 		Fields(pauseFields()...).
+		Fields(watchFields()...).
 		LintRule(specLint)
 	for _, e := range specExamples {
 		spec = spec.Example(e.title, e.summary, e.yaml)
@@ -58,6 +59,7 @@ const specFootnotes = `
 
 - ` + "`sqlserver_cdc_connected`" + ` (gauge; label ` + "`database`" + `): 1 while the database is being read, 0 while that fails.
 - ` + "`sqlserver_cdc_fatal`" + ` (gauge; labels ` + "`reason`, `database`" + `): 1 while the database cannot be read without a person.
+- ` + "`sqlserver_cdc_capture_stalled`" + ` (gauge; ` + "`database`" + `): 1 while nothing is captured because the capture job, or the Agent that runs it, stands still or fails; 0 while it works, as far as that can be seen.
 - ` + "`sqlserver_cdc_nacks`" + ` (counter; ` + "`database`" + `): messages that were rejected downstream.
 - ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
 - ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.

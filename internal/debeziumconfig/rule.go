@@ -40,7 +40,6 @@ var inForce = map[string]any{
 	"source_timestamp_mode":                     "commit",
 	"event_processing_failure_handling_mode":    "fail",
 	"event_converting_failure_handling_mode":    "fail",
-	"guardrail_collections_max":                 0,
 	"heartbeat_interval":                        "0s",
 	"snapshot_query_mode":                       "select_all",
 	"snapshot_locking_mode":                     "none",

@@ -66,6 +66,12 @@ func readFacts(row []driver.Value) (Facts, error) {
 	return f, s.err
 }
 
+// HasPerformanceState reports whether the server has the rights VIEW DATABASE
+// PERFORMANCE STATE and VIEW SERVER SECURITY STATE, which are parts of others.
+// Source: MS docs, "Permissions (Database Engine)": they came with SQL Server
+// 2022, and as CURRENT_TIMEZONE_ID to Azure SQL.
+func (f Facts) HasPerformanceState() bool { return f.knowsTimeZone() }
+
 // knowsTimeZone reports whether the server has CURRENT_TIMEZONE_ID.
 // Source: MS docs, "Applies to: SQL Server 2022 (16.x)", Azure SQL.
 func (f Facts) knowsTimeZone() bool {

@@ -19,7 +19,7 @@ import (
 //
 // Sources: MS docs, HAS_PERMS_BY_NAME, sys.database_permissions,
 // sys.dm_cdc_log_scan_sessions, sys.dm_cdc_errors, sys.dm_server_services.
-var rightsStatement = `SELECT USER_NAME(), ` + mayRead("N'cdc'", "N'SCHEMA'") + `, ` +
+var rightsStatement = `SELECT USER_NAME(), SUSER_SNAME(), ` + mayRead("N'cdc'", "N'SCHEMA'") + `, ` +
 	mayRead("N'[cdc].[change_tables]'", "N'OBJECT'") + `, ` + mayRead("N'[cdc].[captured_columns]'", "N'OBJECT'") + `, ` +
 	mayRead("N'[cdc].[ddl_history]'", "N'OBJECT'") + `, ` + mayRead("N'[cdc].[lsn_time_mapping]'", "N'OBJECT'") + `;
 SELECT t.object_id, s.name, t.name, ` + mayRead("QUOTENAME(s.name) + N'.' + QUOTENAME(t.name)", "N'OBJECT'") + `, c.name
@@ -42,8 +42,9 @@ func mayRead(securable, class string) string {
 // Rights are what the login may read in a database, as far as that is known
 // without the right to read the catalogue of change data capture.
 type Rights struct {
-	// User is the login's user, the principal of GRANT.
-	User string
+	// User is the login's user in the database, the principal of GRANT there;
+	// Login is that of the server.
+	User, Login string
 	// WholeSchema is the right to read schema cdc.
 	WholeSchema bool
 	// Refused are the tables of schema cdc that are always read, and that the
@@ -88,7 +89,7 @@ func (c *Conn) rights(ctx context.Context) (Rights, error) {
 	row := make([]driver.Value, rows.Width())
 	for rows.Next(row) {
 		s := scanner{row: row}
-		r.User, r.WholeSchema = s.text(), s.bool()
+		r.User, r.Login, r.WholeSchema = s.text(), s.text(), s.bool()
 		for _, table := range alwaysRead {
 			if !s.bool() {
 				r.Refused = append(r.Refused, table)
