@@ -24,6 +24,7 @@ type Conn struct {
 	zone     *time.Location
 	defaults map[temporalDefault]driver.Value
 	broken   bool
+	kept     prepared
 
 	statements atomic.Int64
 }

@@ -211,7 +211,7 @@ func (c *Conn) Changed(ctx context.Context, r *ChangedReader, from, to lsn.LSN) 
 }
 
 func (c *Conn) changed(ctx context.Context, r *ChangedReader, from, to lsn.LSN) (Changes, error) {
-	rows, err := c.Query(ctx, r.text, from[:], to[:])
+	rows, err := c.queryKept(ctx, r.text, from[:], to[:])
 	if err != nil {
 		return Changes{}, err
 	}
