@@ -160,7 +160,7 @@ func runningFields() []*service.ConfigField {
 			Default(500).Advanced().LintRule(lintNatural),
 		service.NewStringAnnotatedEnumField(fieldDataQueryMode, map[string]string{
 			queryDirect:   "The change tables are read. It needs SELECT on them, which passes gating roles by.",
-			queryFunction: "`cdc.fn_cdc_get_all_changes_<capture instance>` is asked. It needs SELECT on the captured columns of the tables, and membership in the gating role where an instance has one. Changes come without command ids, so those of a transaction are in the order of their change LSN; large transactions cost the server more.",
+			queryFunction: "`cdc.fn_cdc_get_all_changes_<capture instance>` is asked. It needs SELECT on the captured columns of the tables, and membership in the gating role where an instance has one. Changes come without command ids, so those of a transaction are in the order of their change LSN: where one statement gives a row the key of another (`SET id = id + 1`), its insert may come before the other's delete, so read such tables with `direct`. Large transactions cost the server more.",
 		}).
 			Description("How changes are read. Changing it repeats the transaction at the saved position.").
 			Default(queryDirect).Advanced(),

@@ -13,6 +13,9 @@ type Environment struct {
 	Patience time.Duration
 	// Server starts a simulator.
 	Server func() (Server, error)
+	// OnStuck, if set, is called when what must come does not, while everything
+	// still stands as it does then.
+	OnStuck func()
 }
 
 // Virtual is an environment inside testing/synctest, where time costs nothing.

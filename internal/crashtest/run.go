@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
 // database is the name of the database that plans are played in.
@@ -144,15 +146,31 @@ func (r *run) await(what string, is func() bool) error {
 		case <-r.witness.signal:
 		case <-time.After(r.env.seconds(1)):
 		case <-deadline:
-			return fmt.Errorf("waiting for %s: it did not come in %v; the subject's log ends\n%s", what, r.env.Patience, lastLines(r.subject.log()))
+			if r.env.OnStuck != nil {
+				r.env.OnStuck()
+			}
+			return fmt.Errorf("waiting for %s: it did not come in %v\nthe subject %v\nthe witness %v", what, r.env.Patience, r.subject, r.witness)
 		}
 	}
 	return nil
 }
 
-func lastLines(log string) string {
+// standing says how far a pipeline is, for a plan that fails.
+func standing(events []Event, cache *streamtest.Cache, log string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "has delivered %d events", len(events))
+	if len(events) > 0 {
+		fmt.Fprintf(&b, ", the last is %v", events[len(events)-1])
+	}
+	b.WriteString("; its cache holds")
+	for key, value := range cache.Values() {
+		if strings.Contains(key, ".position.") {
+			fmt.Fprintf(&b, "\n  %s: %s", key, savedCommit(value))
+		}
+	}
 	lines := strings.Split(log, "\n")
-	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+	fmt.Fprintf(&b, "\n  and its log ends\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	return b.String()
 }
 
 func (r *run) sleep(seconds int) { <-time.After(r.env.seconds(seconds)) }

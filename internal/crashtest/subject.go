@@ -334,8 +334,11 @@ func (s *subject) problem() (fatal, broken error) {
 	return s.life.fatal, s.broken
 }
 
-func (s *subject) log() string {
+// String says how far it is.
+func (s *subject) String() string {
+	events := s.events()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.life.stream.Log.String()
+	l := s.life
+	s.mu.Unlock()
+	return standing(events, l.cache, l.stream.Log.String())
 }

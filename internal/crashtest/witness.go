@@ -94,6 +94,9 @@ func (w *witness) problem() error {
 	return w.fatal
 }
 
+// String says how far it is.
+func (w *witness) String() string { return standing(w.events(), w.cache, w.stream.Log.String()) }
+
 func (w *witness) stop(e Environment) {
 	_ = w.stream.Stop(e.seconds(30_000))
 	<-w.stream.Ended()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,8 +94,22 @@ func soak() error {
 func environment() crashtest.Environment {
 	return crashtest.Environment{
 		Second: time.Millisecond, Patience: 2 * time.Minute,
-		Server: func() (crashtest.Server, error) { return crashtest.NewProcessServer(os.Args[0], "-serve") },
+		Server:  func() (crashtest.Server, error) { return crashtest.NewProcessServer(os.Args[0], "-serve") },
+		OnStuck: dump,
 	}
+}
+
+// dump writes what every goroutine does to a file of its own.
+func dump() {
+	file, err := os.CreateTemp("", "soak-stuck-*.txt")
+	if err == nil {
+		err = errors.Join(pprof.Lookup("goroutine").WriteTo(file, 2), file.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "writing goroutines:", err)
+		return
+	}
+	fmt.Println("what every goroutine does is in", file.Name())
 }
 
 // report looks for a smaller plan that fails and prints it. What fails once
