@@ -132,8 +132,8 @@ func TestServerFailure_NoLSNYet(t *testing.T) {
 		<-time.After(20 * time.Minute)
 		require.Empty(t, shorts(p.rest()))
 		require.Equal(t, 1, countLines(p, "no LSN captured yet"), "log:\n%s", p.logs)
+		sqlExec(t, server, "USE db\nINSERT dbo.customers VALUES (3, N'Cem')") // while the snapshot still waits
 		server.StartAgent()
-		change(t, server, "INSERT dbo.customers VALUES (3, N'Cem')")
 		p.want(`r dbo.customers {"id":1,"name":"Ada"}`, `r dbo.customers {"id":2,"name":"Bob"}`, `r dbo.customers {"id":3,"name":"Cem"}`)
 	})
 }
