@@ -6,7 +6,7 @@ GO       ?= go
 FUZZTIME ?= 5s
 SHELL    := /bin/bash
 
-.PHONY: build test race load soak mutants fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
+.PHONY: build test race load soak soak-long mutants fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
 
 build: ## the distribution, in bin/
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
@@ -26,6 +26,12 @@ FIRST ?= 0
 soak: ## SEEDS random plans of mishaps, fresh ones or from seed FIRST on, against simulators in processes of their own
 	$(GO) build -o $(BIN)/soak ./internal/crashtest/soak
 	$(BIN)/soak -seeds $(SEEDS) -first $(FIRST)
+
+EVENTS ?= 10000000
+FAULTS ?= 1000
+soak-long: ## one pipeline through EVENTS changes and FAULTS faults; nothing lost, and its memory flat
+	$(GO) build -o $(BIN)/soak ./internal/crashtest/soak
+	$(BIN)/soak -events $(EVENTS) -faults $(FAULTS) -first $(FIRST)
 
 mutants: ## break the input on purpose; fails if the crash test does not notice
 	$(GO) run ./internal/crashtest/mutants

@@ -14,4 +14,7 @@
 // their own, in real time, where what is a second here is a millisecond. The
 // command in the folder mutants breaks the input on purpose, and expects
 // TestCrash to notice.
+//
+// A [Long] is no plan: one pipeline through millions of changes, whose memory is
+// watched.
 package crashtest

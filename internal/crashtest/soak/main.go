@@ -24,21 +24,41 @@ var (
 	skip     = flag.String("skip", "", "numbers of steps to leave out, with commas between them")
 	parallel = flag.Int("parallel", 6, "how many plans to play at once")
 	attempts = flag.Int("shrink", 100, "how many smaller plans to try of one that fails")
+	events   = flag.Int("events", 0, "instead of plans, change so many rows under one pipeline, and watch its memory")
+	faults   = flag.Int("faults", 1000, "how many things go wrong meanwhile, with -events")
 	serve    = flag.Bool("serve", false, "be the process of a simulator")
 )
 
 func main() {
 	flag.Parse()
 	var err error
-	if *serve {
+	switch {
+	case *serve:
 		err = crashtest.Serve(flag.Arg(0), flag.Arg(1))
-	} else {
+	case *events > 0:
+		err = long()
+	default:
 		err = soak()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// long runs one pipeline for very long.
+func long() error {
+	if *first == 0 {
+		*first = rand.Uint64N(1 << 40)
+	}
+	began := time.Now()
+	summary, err := crashtest.Long{Events: *events, Faults: *faults, Seed: *first}.Run(environment())
+	summary = fmt.Sprintf("soak-long: seed %d, %s, %v", *first, summary, time.Since(began).Round(time.Second))
+	if err != nil {
+		return fmt.Errorf("%s\n%w", summary, err)
+	}
+	fmt.Println(summary)
+	return nil
 }
 
 func soak() error {
