@@ -218,12 +218,14 @@ func (d *serverDatabase) warn() {
 			d.notices.warn(t.Source.ID().String(), note)
 		}
 	}
+	remarks := []string{} // not nil: the database can be read
 	for _, pattern := range d.selection.Unmatched(ids) {
-		d.notices.warn("", fmt.Sprintf("No table with a capture instance matches %q of %s or %s", pattern, fieldTableIncludeList, fieldSchemaIncludeList))
+		remarks = append(remarks, fmt.Sprintf("No table with a capture instance matches %q of %s or %s", pattern, fieldTableIncludeList, fieldSchemaIncludeList))
 	}
 	for _, label := range d.selection.UnmatchedColumns() {
-		d.notices.warn("", fmt.Sprintf("No column of the captured tables matches %s", label))
+		remarks = append(remarks, fmt.Sprintf("No column of the captured tables matches %s", label))
 	}
+	d.notices.unmatched.tell(d.cfg.server.Database, remarks)
 	for _, label := range d.selection.OverruledColumns() {
 		d.notices.warn("", fmt.Sprintf("All columns that match %s have an earlier rule, and of all rules that match a column the first counts: truncation, asterisks, source types, hashes", label))
 	}

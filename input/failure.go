@@ -156,6 +156,7 @@ func (s *source) interrupt() {
 // fail publishes why an attempt to read failed, and waits until it is time for
 // the next, or Connect asks for it.
 func (s *source) fail(ctx context.Context, err error) {
+	s.in.unmatched.absent(s.cfg.server.Database)
 	reason, err := s.diagnose(err)
 	if reason == "" {
 		reason, err = s.cfg.retries.judge(s.failures.next(""), advised(err))

@@ -32,7 +32,9 @@ type input struct {
 	open    func(ctx context.Context, s *source) (database, error)
 	list    func(ctx context.Context, cfg sqlserver.Config) ([]sqlserver.DatabaseEntry, error)
 	notices *notices
-	onStop  func(error) // told why on_fatal stopped the stream
+	// unmatched is about the lists, which all databases share.
+	unmatched *unmatched
+	onStop    func(error) // told why on_fatal stopped the stream
 
 	// ctx ends with Close, which thereby ends whatever is running.
 	ctx  context.Context
@@ -89,6 +91,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	if cfg.extendedHeaders {
 		in.context = newContextHeaders(cfg.topics.Prefix)
 	}
+	in.unmatched = newUnmatched(in.notices, in.databases)
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	if _, err := in.newSource(cfg.server.Database); err != nil {
 		return nil, err

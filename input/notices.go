@@ -13,7 +13,8 @@ import (
 // once in the life of an input: a new connection meets the same database. It
 // is safe for concurrent use.
 type notices struct {
-	log *slog.Logger
+	log       *slog.Logger
+	unmatched *unmatched // told which entries of lists match nothing
 
 	mu   sync.Mutex
 	said map[notice]bool

@@ -22,6 +22,7 @@ func (in *input) add(databases []string) error {
 		if err != nil {
 			return err
 		}
+		s.notices.unmatched = in.unmatched
 		in.sources = append(in.sources, s)
 		if in.cfg.databases.several() {
 			s.log.Infof("Reading database %q", database)
@@ -36,6 +37,13 @@ func (in *input) begun() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.sources) > 0
+}
+
+// databases returns how many databases are read, or are to be.
+func (in *input) databases() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.sources)
 }
 
 // has reports whether a database has a source; it needs the lock.

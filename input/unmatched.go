@@ -1,0 +1,66 @@
+package input
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// unmatched gathers from the databases of an input which entries of its lists
+// match nothing there. With several databases an entry may be meant for one of
+// them: it is worth a warning when it matches in none. It is safe for
+// concurrent use.
+type unmatched struct {
+	notices   *notices
+	databases func() int // of the input
+
+	mu   sync.Mutex
+	told map[string][]string // what has no match, by the entry of database_names
+}
+
+func newUnmatched(notices *notices, databases func() int) *unmatched {
+	return &unmatched{notices: notices, databases: databases, told: map[string][]string{}}
+}
+
+// tell takes the remarks on all entries that match nothing in a database, and
+// warns of what no database has a match for, once each has told.
+func (u *unmatched) tell(database string, remarks []string) {
+	databases := u.databases()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.told[database] = remarks
+	u.warn(databases)
+}
+
+// absent goes on without a database that cannot be read: that an entry protects
+// nothing is not to be found out only when all databases work.
+func (u *unmatched) absent(database string) {
+	databases := u.databases()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, known := u.told[database]; !known {
+		u.told[database] = nil
+		u.warn(databases)
+	}
+}
+
+func (u *unmatched) warn(databases int) {
+	if len(u.told) < databases {
+		return
+	}
+	readable, counts := 0, map[string]int{}
+	for _, remarks := range u.told {
+		if remarks == nil {
+			continue
+		}
+		readable++
+		for _, remark := range remarks {
+			counts[remark]++
+		}
+	}
+	for _, remark := range slices.Sorted(maps.Keys(counts)) {
+		if counts[remark] == readable {
+			u.notices.warn("", remark)
+		}
+	}
+}
