@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,16 +121,32 @@ func browser(instances string) net.Conn {
 	return client
 }
 
+// A server that does not listen, or is not known by its name, is told by its
+// address and the fields that hold it: no connection was lost.
 func TestConnect_Refused(t *testing.T) {
 	refused := errors.New("connection refused")
-	s, err := NewServer(Config{Host: "h", Password: secret, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, refused
-	}})
-	require.NoError(t, err)
-	_, err = s.Connect(t.Context(), "")
-	require.ErrorContains(t, err, "refused")
-	assert.Equal(t, ClassReconnect, Classify(err))
-	assert.NotContains(t, err.Error(), secret)
+	dial := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
+	for _, tt := range []struct {
+		name string
+		cfg  Config
+		says string
+	}{
+		{"fields", Config{Host: "h"}, "connecting to h:1433: the server cannot be reached; unless it is being restarted, correct host and port: connection refused"},
+		{"named instance", Config{Host: "h", Instance: "i"}, `connecting to h\i: the server cannot be reached; unless it is being restarted, correct host and instance: `},
+		{"connection string", Config{ConnectionString: "sqlserver://u:" + url.QueryEscape(secret) + "@h:1434"}, "connecting to h:1434: the server cannot be reached; unless it is being restarted, correct connection_string: connection refused"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.cfg.Dial = dial
+			s, err := NewServer(tt.cfg)
+			require.NoError(t, err)
+			_, err = s.Connect(t.Context(), "")
+			require.ErrorContains(t, err, tt.says)
+			require.ErrorIs(t, err, refused)
+			assert.Equal(t, ClassReconnect, Classify(err))
+			assert.NotContains(t, err.Error(), "lost")
+			assert.NotContains(t, err.Error(), secret)
+		})
+	}
 }
 
 func TestDialFirst(t *testing.T) {

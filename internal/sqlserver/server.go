@@ -101,6 +101,8 @@ func (s *Server) logIn(ctx context.Context, params msdsn.Config) (*Conn, error) 
 		dialer.abort()
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
+		} else if refused := dialer.refusal(); refused != nil {
+			return nil, &unreachableError{advice: s.config.address(), err: refused}
 		}
 		return nil, connectError(err)
 	}
@@ -128,6 +130,7 @@ type dialer struct {
 
 	mu      sync.Mutex
 	aborted bool
+	refused error // why the last address could not be reached
 	wires   []*wire
 }
 
@@ -139,18 +142,27 @@ func (d *dialer) HostName() string { return d.params.Host }
 // DialContext implements [mssql.Dialer].
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := d.open(ctx, network, address)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused = err
 	if err != nil {
 		return nil, err
 	}
 	w := &wire{Conn: conn}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.aborted {
 		conn.Close()
 		return nil, net.ErrClosed
 	}
 	d.wires = append(d.wires, w)
 	return w, nil
+}
+
+// refusal returns why the last address that was tried could not be reached; nil
+// if it could.
+func (d *dialer) refusal() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refused
 }
 
 func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, error) {
