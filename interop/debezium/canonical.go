@@ -118,12 +118,16 @@ func parts(text []byte) (*node, error) {
 func quoted(text string) string { return string(appendName(nil, text)) }
 
 // outline is the operation, else the kind, and the topic; of a schema change
-// also what happened to which table.
+// also what happened to which table, of a transaction's records also which of
+// the two it is, and of which transaction.
 func (c Canonical) outline() string {
 	if c.op != "" {
 		return c.op + " " + c.Topic
 	}
 	text := string(c.Kind) + " " + c.Topic
+	if c.Kind == KindTransaction {
+		return text + " " + unquoted(c.payload.get("status")) + " " + unquoted(c.payload.get("id"))
+	}
 	if changes := c.payload.get("tableChanges"); c.Kind == KindSchemaChange && changes != nil {
 		for _, change := range changes.items {
 			text += " " + unquoted(change.get("type")) + " " + unquoted(change.get("id"))

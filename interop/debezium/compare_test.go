@@ -3,6 +3,8 @@ package debezium
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,4 +117,66 @@ func TestReadDifferences_Refuses(t *testing.T) {
 		_, err := ReadDifferences(strings.NewReader(text))
 		assert.ErrorContains(t, err, want, text)
 	}
+}
+
+// TestDisagreement_Transactions changes the records of transactions in what our
+// input emits, and wants each change noticed: also where our END has no
+// counterpart.
+func TestDisagreement_Transactions(t *testing.T) {
+	transactional := func(r Canonical) bool { return r.Kind == KindTransaction }
+	mutations := []struct {
+		name   string
+		mutate func(records []Canonical, i int) []Canonical
+	}{
+		{"missing", func(records []Canonical, i int) []Canonical { return slices.Delete(records, i, i+1) }},
+		{"twice", func(records []Canonical, i int) []Canonical { return slices.Insert(records, i, records[i]) }},
+		{"among its changes", func(records []Canonical, i int) []Canonical {
+			next := i + 1
+			if !begins(records[i]) {
+				next = i - 1
+			}
+			records[next], records[i] = records[i], records[next]
+			return records
+		}},
+		{"of another transaction", func(records []Canonical, i int) []Canonical {
+			payload := *records[i].payload
+			payload.members = slices.Clone(payload.members)
+			payload.set("id", &node{text: `"00000001:00000001:0001"`})
+			records[i].payload = &payload
+			return records
+		}},
+	}
+	differences, missing := readDifferences(t), readMissing(t)
+	for _, scenario := range scenariosNamed(t,
+		"read_only_intent", "transaction_metadata", "transaction_topics/default", "transaction_topics/named",
+		"transaction_topics/delimiter", "deferred_updates/transactions", "names/transactions", "random_history/chosen") {
+		golden := readGolden(t, scenario)
+		ours, err := playOurs(t, scenario, differences)
+		require.NoError(t, err)
+		first := slices.IndexFunc(ours, transactional)
+		last := len(ours) - 1
+		for !transactional(ours[last]) {
+			last--
+		}
+		for _, m := range mutations {
+			for name, i := range map[string]int{"BEGIN": first, "END": last} {
+				require.Contains(t, ours[i].outline(), name)
+				changed := m.mutate(slices.Clone(ours), i)
+				assert.NotEmpty(t, disagreement(scenario, golden, changed, nil, differences, missing), "%s: %s %s", scenario.Name, name, m.name)
+			}
+		}
+	}
+}
+
+func scenariosNamed(t *testing.T, names ...string) (found []Scenario) {
+	t.Helper()
+	scenarios, err := Scenarios(os.DirFS("testdata"))
+	require.NoError(t, err)
+	for _, s := range scenarios {
+		if slices.Contains(names, s.Name) {
+			found = append(found, s)
+		}
+	}
+	require.Len(t, found, len(names))
+	return found
 }

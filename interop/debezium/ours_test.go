@@ -1,10 +1,8 @@
 package debezium
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,75 +74,11 @@ func TestMissing(t *testing.T) {
 func compareOurs(t *testing.T, scenario Scenario, differences *Differences, missing Missing) {
 	golden := readGolden(t, scenario)
 	got, playErr := playOurs(t, scenario, differences)
-	got = missing.Without(got)
 	if ofMatrix(scenario) {
 		assertPhasesAgree(t, golden)
 		assertPhasesAgree(t, got)
 	}
-	var want []Canonical
-	for _, r := range missing.Without(golden) {
-		if !differences.LeavesOut(scenario.Name, r) {
-			want = append(want, r)
-		}
-	}
-	want, got = byDatabase(want, scenario.Properties), byDatabase(got, scenario.Properties)
-	got = withoutAdded(want, got, func(r Canonical) bool { return differences.Adds(scenario.Name, r) })
-	if playErr != nil {
-		require.True(t, differences.Ends(scenario.Name, playErr), "after these records:\n%s\n%v", strings.Join(outlines(got), "\n"), playErr)
-		want = want[:min(len(want), len(got))]
-	}
-	require.Equal(t, outlines(want), outlines(got), "the records and their order")
-	var wrong []string // each once
-	reported := map[string]bool{}
-	for i := range want {
-		for _, found := range Compare(want[i], got[i]) {
-			text := want[i].Topic + ": " + found.String()
-			if !differences.Intends(scenario.Name, found) && !reported[text] {
-				reported[text] = true
-				wrong = append(wrong, fmt.Sprintf("record %d of %s", i+1, text))
-			}
-		}
-	}
-	assert.Empty(t, strings.Join(wrong, "\n"))
-}
-
-// byDatabase puts the records of one database after those of another, in the
-// order in which the connector was given them: only within each is an order
-// promised. Debezium reads one after the other, our input all at once.
-func byDatabase(records []Canonical, properties Properties) []Canonical {
-	databases := properties.Databases()
-	place := func(r Canonical) int {
-		return slices.IndexFunc(databases, func(name string) bool {
-			named := r.tree.get("key").get("payload").get("databaseName")
-			return strings.HasPrefix(r.Topic, properties["topic.prefix"]+"."+name+".") || named != nil && unquoted(named) == name
-		})
-	}
-	if len(databases) > 1 {
-		slices.SortStableFunc(records, func(a, b Canonical) int { return place(a) - place(b) })
-	}
-	return records
-}
-
-// withoutAdded returns our records without those that stand where Debezium's
-// are others and that are meant to be ours alone.
-func withoutAdded(want, got []Canonical, added func(Canonical) bool) (kept []Canonical) {
-	for _, r := range got {
-		n := len(kept)
-		if (n >= len(want) || want[n].outline() != r.outline()) && added(r) {
-			continue
-		}
-		kept = append(kept, r)
-	}
-	return kept
-}
-
-// outlines are the operations, or else the kinds, and the topics of records.
-func outlines(records []Canonical) []string {
-	out := make([]string, len(records))
-	for i, r := range records {
-		out[i] = r.outline()
-	}
-	return out
+	assert.Empty(t, disagreement(scenario, golden, got, playErr, differences, missing))
 }
 
 func readDifferences(t *testing.T) *Differences {
