@@ -61,6 +61,7 @@ func TestParseDefault(t *testing.T) {
 		{"no binary", of("varbinary", 4, 0, 0), "((1))", nil},
 		{"guid", of("uniqueidentifier", 16, 0, 0), "('00112233-4455-6677-8899-aabbccddeeff')", []byte{0x33, 0x22, 0x11, 0, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}},
 		{"newid", of("uniqueidentifier", 16, 0, 0), "(newid())", nil},
+		{"newsequentialid", of("uniqueidentifier", 16, 0, 0), "(newsequentialid())", nil},
 		{"xml", of("xml", -1, 0, 0), "('<a/>')", nil},
 	}
 	for _, tt := range tests {

@@ -25,7 +25,7 @@ func (e *belowError) Unwrap() error { return e.err }
 var bindingErrors = map[int32]bool{
 	102: true, 105: true, 107: true, 109: true, 110: true, 116: true, 120: true, 121: true, 128: true, 134: true, 137: true,
 	141: true, 147: true, 156: true, 174: true, 189: true, 195: true, 205: true, 206: true, 207: true, 208: true, 209: true, 213: true,
-	243: true, 263: true, 264: true, 402: true, 1013: true, 1087: true, 2715: true, 4104: true, 4121: true, 8117: true, 8120: true,
+	243: true, 263: true, 264: true, 302: true, 402: true, 1013: true, 1087: true, 2715: true, 4104: true, 4121: true, 8117: true, 8120: true,
 	8155: true, 8156: true, 8158: true, 8159: true, 40000: true,
 }
 

@@ -51,6 +51,8 @@ func (c *compiler) call(f *tsql.FuncCall, b *block) (*expr, error) {
 		return c.choose(f, b)
 	case "GROUPING", "GROUPING_ID":
 		return c.groupingCall(name, f, b)
+	case sequentialIDName:
+		return nil, errSequentialID()
 	}
 	if sf, ok := systemFunctions[name]; ok {
 		return c.systemCall(sf, f, b)
@@ -214,7 +216,7 @@ func (c *compiler) builtinCall(name string, args []tsql.Expr, b *block) (*expr, 
 	}
 	out := derived(t, list...)
 	out.nullable = true
-	out.volatile = out.volatile || name == "NEWID" || name == "RAND" || name == "NEWSEQUENTIALID" || name == "CRYPT_GEN_RANDOM"
+	out.volatile = out.volatile || name == "NEWID" || name == "RAND" || name == "CRYPT_GEN_RANDOM"
 	if b != nil && out.volatile {
 		b.volatile = true
 	}

@@ -88,6 +88,8 @@ type Instance struct {
 	users userChanges
 	media backupMedia
 
+	sequentialIDs sequentialIDs
+
 	master, tempdb, model, msdb *Database
 
 	replicas replicaSet

@@ -370,7 +370,7 @@ func (x *Exec) addDefault(db *Database, t *Table, con *tsql.Constraint, column s
 		d.Name, d.SystemNamed = systemName("DF", t.Name, col.Name, id), true
 	}
 	c := &compiler{x: x}
-	if _, err := c.expr(con.Expr, nil); err != nil {
+	if _, err := c.columnDefault(con.Expr, col.Type); err != nil {
 		return err
 	}
 	col.Default = d

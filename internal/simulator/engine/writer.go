@@ -84,7 +84,7 @@ func (x *Exec) defaultExpr(col *TableColumn) (*expr, error) {
 		return nil, err
 	}
 	c := &compiler{x: x}
-	k, err := c.expr(e, nil)
+	k, err := c.columnDefault(e, col.Type)
 	if err != nil {
 		return nil, err
 	}
