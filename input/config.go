@@ -50,6 +50,7 @@ type config struct {
 	snapshotFetchSize           int
 	snapshotResume              bool
 	startPosition               startPosition
+	retentionGaps               string
 	streamingFetchSize          int
 	pollInterval                time.Duration
 	adaptive                    adaptive
@@ -97,6 +98,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		startPosition:            r.startPosition(),
+		retentionGaps:            r.retentionGaps(),
 		streamingFetchSize:       r.int(fieldStreamingFetchSize),
 		pollInterval:             r.duration(fieldPollInterval),
 		adaptive:                 r.adaptive(),

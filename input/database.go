@@ -375,6 +375,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		OnInstances:              onInstances,
 		Saved:                    saved,
 		OnCompleted:              d.completed,
+		OnSkipped:                d.cfg.onSkipped(sink),
 		Remark:                   d.notices.warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

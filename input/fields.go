@@ -79,6 +79,7 @@ const (
 	fieldSnapshotFetchSize     = "snapshot_fetch_size"
 	fieldSnapshotResume        = "snapshot_resume"
 	fieldStartPosition         = "start_position"
+	fieldRetentionGapPolicy    = "retention_gap_policy"
 	fieldStreamingFetchSize    = "streaming_fetch_size"
 
 	fieldPollInterval             = "poll_interval"

@@ -13,6 +13,7 @@ type metrics struct {
 	checkpointStalls   *service.MetricCounter // database
 	unexpectedNulls    *service.MetricCounter // database
 	unconvertedValues  *service.MetricCounter // database
+	skippedGaps        *service.MetricCounter // database, table
 }
 
 func newMetrics(m *service.Metrics) metrics {
@@ -26,6 +27,7 @@ func newMetrics(m *service.Metrics) metrics {
 		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
 		checkpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
 		unconvertedValues:  m.NewCounter("sqlserver_cdc_unconverted_values", database),
+		skippedGaps:        m.NewCounter("sqlserver_cdc_skipped_gaps", database, "table"),
 		unexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
 	}
 }

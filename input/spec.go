@@ -23,6 +23,7 @@ func Spec() *service.ConfigSpec {
 		Fields(eventFields()...).
 		Fields(snapshotFields()...).
 		Fields(runningFields()...).
+		Fields(retentionFields()...).
 		Fields(pauseFields()...).
 		Fields(watchFields()...).
 		LintRule(specLint)
