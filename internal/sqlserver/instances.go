@@ -221,8 +221,11 @@ func (c *Conn) HiddenInstances(ctx context.Context) ([]string, error) {
 		}
 		return hidden.confirm(names)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for hidden tables: %w", withGrant(err, "cdc.change_tables"))
+	switch {
+	case Classify(err) == ClassPermission:
+		return nil, withGrant(err, "cdc.change_tables")
+	case err != nil:
+		return nil, fmt.Errorf("looking for tables that the login cannot see: %w", err)
 	}
 	return names, nil
 }

@@ -1,0 +1,42 @@
+package sqlserver_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver/servertest"
+)
+
+// A column that is denied stays so whatever is granted on its table: the remedy
+// names the columns, and cures.
+func TestTableReader_RefusedColumns(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY, [o]]d] int NULL, v int NULL, w int NULL);\nINSERT dbo.t VALUES (1, 2, 3, 4);\n"+enable("dbo", "t"))
+	conn := lowPrivileged(t, s, "GRANT SELECT ON SCHEMA::cdc TO reader; GRANT SELECT ON dbo.t TO reader; DENY SELECT ([o]]d]) ON dbo.t TO reader;")
+	table := catalogue(t, conn)["dbo.t"]
+	reader := sqlserver.NewTableReader(table, table.Instances[0].Shape)
+	read := func() error {
+		_, err := conn.ReadRows(t.Context(), reader, nil, 10, 1<<20)
+		return err
+	}
+	err := read()
+	require.ErrorContains(t, err, "reading [o]]d] of [dbo].[t] is not permitted; run GRANT SELECT ON [dbo].[t] ([o]]d]) TO the login's user")
+	require.ErrorContains(t, err, "column_exclude_list")
+	var problem sqlserver.Problem
+	require.ErrorAs(t, err, &problem)
+	assert.Equal(t, sqlserver.ReasonPermission, problem.Reason())
+	s.Exec(t, "GRANT SELECT ON dbo.t ([o]]d]) TO reader")
+	require.NoError(t, read())
+}
+
+// A right to the catalogue that is missing is told alone, without what it was
+// needed for.
+func TestHiddenInstances_Refused(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY);\n"+enable("dbo", "t"))
+	conn := lowPrivileged(t, s, "REVOKE SELECT ON cdc.change_tables FROM reader;")
+	_, err := conn.HiddenInstances(t.Context())
+	require.Error(t, err)
+	assert.Regexp(t, `^reading cdc\.change_tables is not permitted; run GRANT SELECT ON SCHEMA::cdc TO`, err.Error())
+}
