@@ -154,6 +154,7 @@ func (s *source) watchCapture(ctx context.Context, db database) error {
 	found := w.judge(now, status)
 	before := w.stall
 	w.stall = found
+	s.meter.stalled(found.kind != "")
 	if found.kind == "" {
 		s.in.metrics.captureStalled.Set(0, s.databaseName())
 		if before.kind != "" {

@@ -55,6 +55,8 @@ type config struct {
 	pollInterval                time.Duration
 	adaptive                    adaptive
 	heartbeatInterval           time.Duration // zero: none
+	heartbeatAction             string        // empty: none
+	notifications               notificationConfig
 	maxIterationTransactions    int
 	queryMode                   string
 	captureInstances            string
@@ -103,6 +105,8 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		pollInterval:             r.duration(fieldPollInterval),
 		adaptive:                 r.adaptive(),
 		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
+		heartbeatAction:          r.heartbeatAction(),
+		notifications:            r.notifications(),
 		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
 		queryMode:                r.choice(fieldDataQueryMode),
 		captureInstances:         r.captureInstances(),

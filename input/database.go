@@ -74,25 +74,24 @@ type serverDatabase struct {
 	// transactions and schemaChanges are nil if they are not to be told of.
 	transactions  *event.Transactions
 	schemaChanges *event.SchemaChanges
-	// notices outlive the connection.
-	notices *notices
-	log     *slog.Logger
+	observers
+	log *slog.Logger
 }
 
 var _ database = (*serverDatabase)(nil)
 
 // openDatabase connects and makes sure that there is something to read.
-func openDatabase(ctx context.Context, cfg config, events event.Options, notices *notices, log *slog.Logger) (database, error) {
+func openDatabase(ctx context.Context, cfg config, events event.Options, observers observers, log *slog.Logger) (database, error) {
 	server, err := sqlserver.NewServer(cfg.server)
 	if err != nil {
 		return nil, err
 	}
-	events.OnReplaced = notices.replaced
+	events.OnReplaced = observers.notices.replaced
 	selection, err := schema.NewSelection(cfg.selection)
 	if err != nil {
 		return nil, err
 	}
-	d := &serverDatabase{cfg: cfg, selection: selection, events: events, notices: notices, log: log}
+	d := &serverDatabase{cfg: cfg, selection: selection, events: events, observers: observers, log: log}
 	if cfg.transactions {
 		if d.transactions, err = event.NewTransactions(events); err != nil {
 			return nil, err
@@ -145,6 +144,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err := d.checkGuardrail(ctx); err != nil {
 		return err
 	}
+	d.meter.captures(d.name, len(d.tables))
 	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
@@ -274,6 +274,9 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	if err != nil {
 		return err
 	}
+	if err := d.checkEncoders(choices); err != nil {
+		return err
+	}
 	opts := snapshot.Options{
 		Start:        start,
 		Isolation:    d.cfg.snapshotIsolation,
@@ -313,6 +316,7 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		return fmt.Errorf("storing capture instances: %w", err)
 	}
 	opts.Optional = next.Optional
+	opts.Observer = d.observer(opts.Tables, progress)
 	opts.OnOptional = func(ctx context.Context, t *schema.Table, columns []string) error {
 		next = next.WithOptional(t, columns)
 		return onKnown(ctx, next)
@@ -362,7 +366,7 @@ func (d *serverDatabase) allTables(ctx context.Context) ([]*schema.Table, error)
 
 // Stream implements [database].
 func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller {
-	return stream.New(d.conn, sink, stream.Options{
+	reader := stream.New(d.conn, sink, stream.Options{
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
 		Function:                 d.cfg.queryMode == queryFunction,
@@ -376,6 +380,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Saved:                    saved,
 		OnCompleted:              d.completed,
 		OnSkipped:                d.cfg.onSkipped(sink),
+		OnPoll:                   func(p sqlserver.Poll) { d.meter.polled(p, d.conn.Statements()) },
 		Remark:                   d.notices.warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,
@@ -383,6 +388,20 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		MaxBytes:                 d.cfg.maxReadBytes,
 		Logger:                   d.log,
 	}, start)
+	return tableWatch{poller: reader, database: d, saved: saved}
+}
+
+// checkEncoders makes sure, before the first message, that events can be made of
+// all that the snapshot and the stream after it read.
+func (d *serverDatabase) checkEncoders(choices []stream.Choice) error {
+	for _, c := range choices {
+		for _, ci := range slices.Compact([]*sqlserver.CaptureInstance{c.First(), c.Instance}) {
+			if _, err := event.NewEncoder(ci.Shape, d.events); err != nil {
+				return fmt.Errorf("preparing table %s: %w", ci.Shape.ID(), err)
+			}
+		}
+	}
+	return nil
 }
 
 // encoder makes the encoder of a table version.

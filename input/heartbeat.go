@@ -13,6 +13,7 @@ type heartbeats struct {
 	interval time.Duration
 	encoder  *event.Heartbeats
 	last     time.Time // of the last one; at first of the beginning
+	owes     bool      // a heartbeat was sent, and its action not begun
 }
 
 // newHeartbeats returns nil for an interval of zero: no heartbeats.
@@ -35,6 +36,15 @@ func (h *heartbeats) due() bool {
 // beat appends a heartbeat to a batch. It repeats the last position: once it
 // is acknowledged, so is everything before it.
 func (h *heartbeats) beat(b *event.Batch, database string, at lsn.Position) error {
-	h.last = time.Now()
+	h.last, h.owes = time.Now(), true
 	return h.encoder.Append(b, database, at, h.last)
+}
+
+// act begins the action of the heartbeats sent since the last call, if any.
+func (h *heartbeats) act(a *heartbeatAction) {
+	if h == nil || a == nil || !h.owes {
+		return
+	}
+	h.owes = false
+	a.begin()
 }

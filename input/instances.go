@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -95,6 +96,9 @@ func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progres
 
 // completed says that a capture instance is not needed any more.
 func (d *serverDatabase) completed(c stream.Completed) {
+	d.notifier.later(signal.InstanceCompleted(d.cfg.topics.Prefix, signal.Instance{
+		Database: d.name, Name: c.Instance.Name, Start: c.Instance.FirstStart, Stop: c.Stop, Committed: c.Saved.Commit,
+	}))
 	if !c.Exists {
 		return
 	}

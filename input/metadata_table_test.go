@@ -41,15 +41,15 @@ func metadataTable(t *testing.T) (rows []metadataRow) {
 		case !strings.HasPrefix(line, "|"):
 			kinds = nil
 		case cells[0] == "key":
-			kinds = cells[1:6]
+			kinds = cells[1:7]
 		case kinds == nil || strings.HasPrefix(cells[0], "---"):
 		default:
 			row := metadataRow{cells: map[string]string{}}
 			for i, kind := range kinds {
 				row.cells[kind] = cells[i+1]
 			}
-			if len(cells) == 8 {
-				row.by = strings.Trim(cells[6], "`")
+			if len(cells) == 9 {
+				row.by = strings.Trim(cells[7], "`")
 			}
 			for _, key := range code.FindAllStringSubmatch(cells[0], -1) {
 				row.key = key[1]
@@ -145,7 +145,8 @@ func playMetadata(t *testing.T, fields string) []received {
 		"CREATE TABLE dbo.people (id int NOT NULL PRIMARY KEY, name nvarchar(9), n int NOT NULL)", "CREATE TABLE dbo.keyless (a int)",
 		enable("dbo", "people"), enable("dbo", "keyless"), "INSERT dbo.people VALUES (1, N'Ann', 1)", "INSERT dbo.keyless VALUES (1)"))
 	p := startPipeline(t, server, settings{fields: lines(
-		"include_schema_changes: true", "provide_transaction_metadata: true", "heartbeat_interval: 1s", "message_key_columns: 'dbo.people:n'", fields)})
+		"include_schema_changes: true", "provide_transaction_metadata: true", "heartbeat_interval: 1s", "message_key_columns: 'dbo.people:n'",
+		"notification_enabled_channels: [sink]", "notification_sink_topic_name: notes", fields)})
 	p.settled()
 	for _, script := range metadataHistory {
 		change(t, server, script)
@@ -160,7 +161,7 @@ func playMetadata(t *testing.T, fields string) []received {
 		}
 	}
 	require.Equal(t, 1, alters)
-	require.ElementsMatch(t, []string{"change r", "change c", "change u", "change d", "tombstone ", "schema_change ", "transaction ", "heartbeat "}, slices.Collect(maps.Keys(seen)))
+	require.ElementsMatch(t, []string{"change r", "change c", "change u", "change d", "tombstone ", "schema_change ", "transaction ", "heartbeat ", "notification "}, slices.Collect(maps.Keys(seen)))
 	return messages
 }
 

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
@@ -35,6 +36,8 @@ type queue struct {
 	items                 chan item
 	messages, bytes       *semaphore.Weighted
 	maxMessages, maxBytes int64
+	// held are the messages and bytes in the queue.
+	heldMessages, heldBytes atomic.Int64
 }
 
 // newQueue returns a queue; zero bytes mean no bound.
@@ -62,6 +65,8 @@ func (q *queue) push(ctx context.Context, i item) error {
 			return context.Cause(ctx)
 		}
 	}
+	q.heldMessages.Add(int64(messages))
+	q.heldBytes.Add(int64(bytes))
 	select {
 	case q.items <- i:
 		return nil
@@ -73,11 +78,17 @@ func (q *queue) push(ctx context.Context, i item) error {
 // took gives back the room of an item received from items.
 func (q *queue) took(i item) {
 	messages, bytes := i.size()
+	q.heldMessages.Add(-int64(messages))
+	q.heldBytes.Add(-int64(bytes))
 	q.messages.Release(min(int64(messages), q.maxMessages))
 	if q.bytes != nil {
 		q.bytes.Release(min(int64(bytes), q.maxBytes))
 	}
 }
+
+// fill returns how many messages and bytes are in the queue. It is safe for
+// concurrent use.
+func (q *queue) fill() (messages, bytes int64) { return q.heldMessages.Load(), q.heldBytes.Load() }
 
 // close says that nothing more will be pushed.
 func (q *queue) close() { close(q.items) }

@@ -42,6 +42,7 @@ func (s *source) read(from mark) *reading {
 		ready: make(chan struct{}), done: make(chan struct{}),
 		interval: newInterval(s.cfg.pollInterval, s.cfg.adaptive),
 	}
+	s.meter.reads(r.queue, s.session.tracker)
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
 	db := s.db
@@ -56,6 +57,7 @@ func (s *source) read(from mark) *reading {
 
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
+	r.source.notifier.begin(r.mark.snapshotted())
 	if !r.mark.snapshotted() {
 		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown); err != nil {
 			return err
@@ -82,9 +84,16 @@ func (r *reading) run(ctx context.Context, db database) error {
 			return err
 		default:
 			r.succeeded()
+			if err := r.notify(ctx); err != nil {
+				return err
+			}
 		}
+		r.source.heartbeats.act(r.source.action)
 		if more {
 			continue
+		}
+		if err == nil {
+			r.source.meter.caughtUp()
 		}
 		if err == nil && r.source.heartbeats.due() {
 			if err := r.beat(ctx); err != nil {
@@ -117,11 +126,15 @@ func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 // Emit implements [stream.Sink].
 func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
 	r.interval.saw()
+	if err := r.notify(ctx); err != nil {
+		return err
+	}
 	if r.source.heartbeats.due() {
 		if err := r.source.heartbeats.beat(b, r.source.keeper.database, upTo); err != nil {
 			return err
 		}
 	}
+	r.source.meter.read(b, upTo)
 	return r.push(ctx, item{batch: b, mark: r.mark.at(upTo)})
 }
 
@@ -139,6 +152,24 @@ func (r *reading) beat(ctx context.Context) error {
 	if err := r.source.heartbeats.beat(b, r.source.keeper.database, r.mark.position()); err != nil {
 		return err
 	}
+	return r.pushAside(ctx, b)
+}
+
+// notify hands over what there is to tell, if anything.
+func (r *reading) notify(ctx context.Context) error {
+	b, err := r.source.notifier.take(r.source.keeper.database, r.mark.position())
+	if b == nil || err != nil {
+		return err
+	}
+	return r.pushAside(ctx, b)
+}
+
+// pushAside hands over messages that move nothing.
+func (r *reading) pushAside(ctx context.Context, b *event.Batch) error {
+	if len(b.Messages) == 0 {
+		return nil
+	}
+	r.source.meter.countBatch(b)
 	return r.push(ctx, item{batch: b, mark: r.mark})
 }
 
@@ -195,6 +226,7 @@ func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
 
 // Emit implements [snapshot.Sink].
 func (s *snapshotSink) Emit(ctx context.Context, b *event.Batch, p *snapshot.Progress) error {
+	s.r.source.meter.countBatch(b)
 	m := s.r.mark
 	m.progress = p
 	if n := len(b.Messages); n > 0 {

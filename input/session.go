@@ -41,9 +41,17 @@ func (s *source) newSession(start mark) (*session, error) {
 		Extra:      s.in.cfg.maxQueueSize,
 		ExtraBytes: s.in.cfg.maxQueueBytes,
 		OnStall:    s.warnStalled,
-		OnAdvance:  s.keeper.acknowledge,
+		OnAdvance:  s.acknowledge,
 	})
 	return n, nil
+}
+
+// acknowledge takes the mark up to which everything is acknowledged.
+func (s *source) acknowledge(m mark) {
+	s.keeper.acknowledge(m)
+	if m.streaming {
+		s.meter.acknowledged(m.position())
+	}
 }
 
 // close ends the session: acknowledgements that come later change nothing.

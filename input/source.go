@@ -21,9 +21,10 @@ type source struct {
 	log *service.Logger
 
 	maker      *messageMaker
-	heartbeats *heartbeats // nil: none
-	notices    *notices
-	capture    captureWatch
+	heartbeats *heartbeats      // nil: none
+	action     *heartbeatAction // nil: none
+	observers
+	capture captureWatch
 
 	db       database // nil: not connected
 	keeper   *keeper  // nil before the first connection
@@ -60,8 +61,14 @@ func (in *input) newSource(database string) (*source, error) {
 		s.log = s.log.With("database", database)
 	}
 	s.maker.context = in.context
-	s.notices = newNotices(s.slog())
+	s.notices, s.meter = newNotices(s.slog()), newMeter(&in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.ceiling))
 	var err error
+	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
+		return nil, err
+	}
+	if s.cfg.heartbeatAction != "" {
+		s.action = newHeartbeatAction(s)
+	}
 	if s.heartbeats, err = newHeartbeats(s.cfg.heartbeatInterval, s.eventOptions()); err != nil {
 		return nil, err
 	}
@@ -70,7 +77,7 @@ func (in *input) newSource(database string) (*source, error) {
 
 // openSource connects to the database of a source.
 func openSource(ctx context.Context, s *source) (database, error) {
-	return openDatabase(ctx, s.cfg, s.eventOptions(), s.notices, s.slog())
+	return openDatabase(ctx, s.cfg, s.eventOptions(), s.observers, s.slog())
 }
 
 func (s *source) slog() *slog.Logger { return slog.New(logHandler{s.log}) }
@@ -112,6 +119,9 @@ func (s *source) warnValue(n event.ValueNotice) {
 // run reads until the input is closed, through whatever happens.
 func (s *source) run() {
 	defer close(s.ended)
+	var background sync.WaitGroup
+	background.Go(func() { s.meter.run(s.in.ctx) })
+	defer background.Wait()
 	for s.in.ctx.Err() == nil {
 		err := s.start(s.in.ctx)
 		var rejected *rejectedError
@@ -170,6 +180,7 @@ func (s *source) connect(ctx context.Context) error {
 			s.disconnect()
 			return err
 		}
+		s.meter.connected(db.Name(), s.keeper != nil)
 	}
 	if s.keeper == nil {
 		k, err := s.newKeeper(ctx, s.db.Name())
@@ -239,6 +250,7 @@ func (s *source) release(ctx context.Context) error {
 		s.reading = nil
 	}
 	s.disconnect()
+	s.action.close(ctx)
 	if err != nil {
 		s.log.Warnf("Messages since the last saved position will be repeated: %v", err)
 	}

@@ -26,6 +26,7 @@ func Spec() *service.ConfigSpec {
 		Fields(retentionFields()...).
 		Fields(pauseFields()...).
 		Fields(watchFields()...).
+		Fields(notificationFields()...).
 		LintRule(specLint)
 	for _, e := range specExamples {
 		spec = spec.Example(e.title, e.summary, e.yaml)
@@ -44,7 +45,7 @@ Every message carries the metadata below. Keys that do not apply are absent.
 |---|---|---|
 | ` + "`topic`" + ` | the Debezium topic name | all |
 | ` + "`key`" + ` | the Debezium key as JSON | those with a key |
-| ` + "`kind`" + ` | ` + "`change`, `tombstone`, `schema_change`, `transaction` or `heartbeat`" + ` | all |
+| ` + "`kind`" + ` | ` + "`change`, `tombstone`, `schema_change`, `transaction`, `heartbeat` or `notification`" + ` | all |
 | ` + "`op`" + ` | ` + "`r`, `c`, `u` or `d`" + ` | change |
 | ` + "`database`" + ` | where the row is | all |
 | ` + "`database_schema`, `table`" + ` | where the row is | change, tombstone, schema_change |
@@ -58,15 +59,7 @@ The position is kept in a cache resource and moves only when every message up to
 const specFootnotes = `
 ## Metrics
 
-- ` + "`sqlserver_cdc_connected`" + ` (gauge; label ` + "`database`" + `): 1 while the database is being read, 0 while that fails.
-- ` + "`sqlserver_cdc_fatal`" + ` (gauge; labels ` + "`reason`, `database`" + `): 1 while the database cannot be read without a person.
-- ` + "`sqlserver_cdc_capture_stalled`" + ` (gauge; ` + "`database`" + `): 1 while nothing is captured because the capture job, or the Agent that runs it, stands still or fails; 0 while it works, as far as that can be seen.
-- ` + "`sqlserver_cdc_nacks`" + ` (counter; ` + "`database`" + `): messages that were rejected downstream.
-- ` + "`sqlserver_cdc_repeated_nacks`" + ` (counter; ` + "`database`" + `): each tenth rejection in a row at one position.
-- ` + "`sqlserver_cdc_checkpoint_failures`" + ` (counter; ` + "`database`" + `): failed writes of the position.
-- ` + "`sqlserver_cdc_checkpoint_stalls`" + ` (counter; ` + "`database`" + `): times that the limit of unacknowledged messages was reached and nothing was acknowledged.
-- ` + "`sqlserver_cdc_unconverted_values`" + ` (counter; ` + "`database`" + `): values outside the range of their type for which null was written.
-- ` + "`sqlserver_cdc_unexpected_nulls`" + ` (counter; ` + "`database`" + `): values of NOT NULL columns that change data capture did not record.
+All are named ` + "`sqlserver_cdc_…`" + ` and listed in [metrics](metrics.md), with the lag, the headroom before retention, and what becomes of Debezium's.
 `
 
 // specLint holds the rules over several fields. A rule sees the values as
@@ -156,6 +149,7 @@ func runningFields() []*service.ConfigField {
 		service.NewDurationField(fieldHeartbeatInterval).
 			Description("How often a heartbeat is sent, 0s for never: a small message of its own topic that repeats the last position. It comes after changes, while there are none, and at the end of the snapshot. Acknowledged, it shows that everything before it has arrived, and that the pipeline works though nothing changes.").
 			Default("0s").LintRule(lintInterval),
+		heartbeatActionField(),
 		service.NewIntField(fieldMaxIterationTransactions).
 			Description("The most transactions read in one pass, 0 for no limit.").
 			Default(500).Advanced().LintRule(lintNatural),

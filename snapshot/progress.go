@@ -45,6 +45,9 @@ func (p *Progress) Begun(schema, table string) bool {
 	return t.Done || len(t.After) > 0
 }
 
+// TableDone reports whether a table is read and acknowledged.
+func (p *Progress) TableDone(t Table) bool { return p.Tables[t.key()].Done }
+
 // clone returns a copy that may be changed.
 func (p *Progress) clone() *Progress {
 	next := *p

@@ -21,15 +21,16 @@ import (
 // them before it takes rows of the mapping, so an answer that lacks a
 // transaction tells of the cleanup.
 // Sources: MS docs, sys.fn_cdc_get_max_lsn, cdc.lsn_time_mapping,
-// cdc.change_tables, cdc.ddl_history, sys.sp_cdc_cleanup_change_table; rows with
-// tran_id 0x00 are written while nothing is captured. start_lsn may be NULL,
-// and was seen all zero, for an instance that capture has not reached.
+// sys.fn_cdc_map_lsn_to_time, cdc.change_tables, cdc.ddl_history,
+// sys.sp_cdc_cleanup_change_table; rows with tran_id 0x00 are written while
+// nothing is captured. start_lsn may be NULL, and was seen all zero, for an
+// instance that capture has not reached.
 const pollStatement = `DECLARE @max binary(10) = sys.fn_cdc_get_max_lsn();
 SELECT TOP (@p2) start_lsn, tran_begin_time, tran_end_time FROM cdc.lsn_time_mapping WHERE start_lsn >= @p1 AND start_lsn <= @max AND (tran_id IS NULL OR tran_id <> 0x00) ORDER BY start_lsn;
 SELECT @max, DATEPART(TZOFFSET, SYSDATETIMEOFFSET()), MAX(start_lsn),
  COUNT_BIG(*), SUM(CONVERT(bigint, object_id)), MAX(create_date), COUNT_BIG(NULLIF(start_lsn, 0x00000000000000000000)),
  (SELECT MAX(ddl_lsn) FROM cdc.ddl_history WHERE required_column_update = 1),
- (SELECT tran_end_time FROM cdc.lsn_time_mapping WHERE start_lsn = @max), SYSUTCDATETIME() FROM cdc.change_tables;`
+ sys.fn_cdc_map_lsn_to_time(@max), SYSUTCDATETIME() FROM cdc.change_tables;`
 
 // Poll is the answer to one poll.
 type Poll struct {

@@ -1,0 +1,78 @@
+package input
+
+import (
+	"fmt"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+// Names of the fields about notifications and the statement of heartbeats.
+const (
+	fieldNotificationEnabledChannels = "notification_enabled_channels"
+	fieldNotificationSinkTopicName   = "notification_sink_topic_name"
+	fieldHeartbeatActionQuery        = "heartbeat_action_query"
+)
+
+// Values of notification_enabled_channels.
+const (
+	channelSink = "sink"
+	channelLog  = "log"
+)
+
+// notificationConfig is where notifications go.
+type notificationConfig struct {
+	sink, log bool
+	topic     string // of the messages
+}
+
+func heartbeatActionField() *service.ConfigField {
+	return service.NewStringField(fieldHeartbeatActionQuery).
+		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example an update of a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It does not run without `heartbeat_interval`, nor with `application_intent: ReadOnly`.").
+		Example("UPDATE dbo.heartbeat SET at = SYSUTCDATETIME() WHERE id = 1").
+		Optional().Advanced()
+}
+
+func notificationFields() []*service.ConfigField {
+	return []*service.ConfigField{
+		service.NewStringListField(fieldNotificationEnabledChannels).
+			Description("Where notifications go: messages (`sink`) that tell of the progress of the snapshot and of capture instances that can be disabled, and the log (`log`). Their `kind` is `notification`. None by default.").
+			Default([]any{}).Advanced().
+			Example([]string{channelSink, channelLog}).
+			LintRule(`root = if !["sink", "log"].contains(this) { [ "use sink or log" ] }`),
+		service.NewStringField(fieldNotificationSinkTopicName).
+			Description("The topic of the notifications among the messages, which `sink` needs.").
+			Optional().Advanced().LintRule(lintTopicPart),
+	}
+}
+
+func (r *reader) notifications() notificationConfig {
+	c := notificationConfig{topic: r.optionalString(fieldNotificationSinkTopicName)}
+	for _, channel := range r.strings(fieldNotificationEnabledChannels) {
+		switch channel {
+		case channelSink:
+			c.sink = true
+		case channelLog:
+			c.log = true
+		default:
+			r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldNotificationEnabledChannels, channel, channelSink, channelLog))
+		}
+	}
+	switch {
+	case c.sink && c.topic == "":
+		r.fail(fmt.Errorf("field %s: required with %s in %s", fieldNotificationSinkTopicName, channelSink, fieldNotificationEnabledChannels))
+	case c.topic != "" && !validTopicPart.MatchString(c.topic):
+		r.fail(fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", fieldNotificationSinkTopicName, c.topic))
+	}
+	return c
+}
+
+// heartbeatAction returns the statement that heartbeats run: nothing is written
+// where reading was asked for.
+func (r *reader) heartbeatAction() string {
+	if r.string(fieldApplicationIntent) == sqlserver.IntentReadOnly {
+		return ""
+	}
+	return r.optionalString(fieldHeartbeatActionQuery)
+}
