@@ -277,6 +277,9 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	if err := d.checkEncoders(choices); err != nil {
 		return err
 	}
+	if err := d.checkEncoders(choices); err != nil {
+		return err
+	}
 	opts := snapshot.Options{
 		Start:        start,
 		Isolation:    d.cfg.snapshotIsolation,
@@ -389,6 +392,19 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Logger:                   d.log,
 	}, start)
 	return tableWatch{poller: reader, database: d, saved: saved}
+}
+
+// checkEncoders makes sure, before the first message, that events can be made of
+// all that the snapshot and the stream after it read.
+func (d *serverDatabase) checkEncoders(choices []stream.Choice) error {
+	for _, c := range choices {
+		for _, ci := range slices.Compact([]*sqlserver.CaptureInstance{c.First(), c.Instance}) {
+			if _, err := event.NewEncoder(ci.Shape, d.events); err != nil {
+				return fmt.Errorf("preparing table %s: %w", ci.Shape.ID(), err)
+			}
+		}
+	}
+	return nil
 }
 
 // checkEncoders makes sure, before the first message, that events can be made of

@@ -39,3 +39,17 @@ type NullError struct {
 func (e *NullError) Error() string {
 	return fmt.Sprintf("encoding column %q of %s: NULL in a NOT NULL column", e.Column, e.Table)
 }
+
+// TableError is a table of which no events can be made in the chosen modes.
+type TableError struct {
+	Table TableID
+	// Reason says what is wrong with it.
+	Reason string
+	// Remedy says what to do about it.
+	Remedy string
+}
+
+// Error names table, reason and remedy.
+func (e *TableError) Error() string {
+	return fmt.Sprintf("compiling table %s: %s; %s", e.Table, e.Reason, e.Remedy)
+}

@@ -31,7 +31,8 @@ type Plan struct {
 type Omission struct{ Column, Reason string }
 
 // Compile compiles a table. Columns without a form in events are left out and
-// listed by [Plan.Omitted].
+// listed by [Plan.Omitted]. A *[TableError] is a table that a person must change,
+// or its configuration.
 func Compile(t *Table, m Modes) (*Plan, error) {
 	p := &Plan{table: t}
 	for i, c := range t.Columns {
@@ -55,13 +56,13 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 		c := t.Columns[i]
 		code, reason := codecOf(c.Type, m)
 		if reason != "" || c.Computed {
-			return nil, fmt.Errorf("compiling table %s: key column %q is not in events", t.ID(), c.Name)
+			return nil, &TableError{t.ID(), fmt.Sprintf("key column %q is not in events", c.Name), "choose other columns as the key with message_key_columns, or leave the table out"}
 		}
 		p.key = append(p.key, newField(i, c, code, m, true))
 	}
 	for _, fields := range [][]field{p.fields, p.key} {
-		if err := finish(fields); err != nil {
-			return nil, fmt.Errorf("compiling table %s: %w", t.ID(), err)
+		if reason := finish(fields); reason != "" {
+			return nil, &TableError{t.ID(), reason, "exclude one of them with column_exclude_list, or choose another mode"}
 		}
 	}
 	p.recorded = recorded(p.fields)
@@ -69,18 +70,18 @@ func Compile(t *Table, m Modes) (*Plan, error) {
 }
 
 // finish gives the fields of a struct their places. No two may have one name,
-// which adjusting names can lead to.
-func finish(fields []field) error {
+// which adjusting names can lead to: then it returns what is wrong.
+func finish(fields []field) (reason string) {
 	names := make(map[string]string, len(fields))
 	for i := range fields {
 		f := &fields[i]
 		if other, taken := names[f.name]; taken {
-			return fmt.Errorf("columns %q and %q are both called %q by field_name_adjustment_mode: exclude one of them, or choose another mode", other, f.source, f.name)
+			return fmt.Sprintf("columns %q and %q are both called %q by field_name_adjustment_mode", other, f.source, f.name)
 		}
 		names[f.name] = f.source
 		f.begin(i == 0)
 	}
-	return nil
+	return ""
 }
 
 // Table returns the table that was compiled.

@@ -38,7 +38,7 @@ type Encoder struct {
 	replaced       map[int]bool         // columns that were reported to hold U+FFFD
 }
 
-// NewEncoder compiles an encoder.
+// NewEncoder compiles an encoder. Its errors are of type *[SchemaError].
 func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -48,7 +48,7 @@ func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 	}
 	plan, err := schema.Compile(t, opts.Modes)
 	if err != nil {
-		return nil, err
+		return nil, &SchemaError{t.ID(), err}
 	}
 	e := &Encoder{
 		opts:   opts,
@@ -71,11 +71,11 @@ func NewEncoder(t *schema.Table, opts Options) (*Encoder, error) {
 func (e *Encoder) render() (err error) {
 	e.key, err = newWrapper(e.plan.KeySchema(e.opts.SchemaNames.Schema(e.topic+".Key")), e.opts.KeySchemas, e.opts.Structured)
 	if err != nil {
-		return fmt.Errorf("rendering key schema of %s: %w", e.topic, err)
+		return &SchemaError{e.Table().ID(), fmt.Errorf("rendering key schema of %s: %w", e.topic, err)}
 	}
 	e.value, err = newWrapper(envelopeSchema(e.plan, e.topic, e.opts.SchemaNames), e.opts.ValueSchemas, e.opts.Structured)
 	if err != nil {
-		return fmt.Errorf("rendering value schema of %s: %w", e.topic, err)
+		return &SchemaError{e.Table().ID(), fmt.Errorf("rendering value schema of %s: %w", e.topic, err)}
 	}
 	c := e.plan.Common()
 	t := e.Table()

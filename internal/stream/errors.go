@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
@@ -30,6 +31,7 @@ var (
 	_ sqlserver.Problem = (*InstanceError)(nil)
 	_ sqlserver.Problem = (*PositionError)(nil)
 	_ sqlserver.Problem = (*EventError)(nil)
+	_ sqlserver.Problem = (*event.SchemaError)(nil)
 )
 
 // GapError is a table whose changes were cleaned up before they were read.
