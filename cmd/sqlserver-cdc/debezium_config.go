@@ -23,7 +23,7 @@ func debeziumConfigCommand() *cli.Command {
 			"Server included. The pipeline goes to standard output, and what it cannot carry over, and the\n" +
 			"environment variables it needs, to standard error.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "debezium", Usage: "major version of Debezium whose defaults to take: 1, 2 or 3; without it 1 if there are names that only 1.x has, else 3"},
+			&cli.IntFlag{Name: "debezium", Usage: "major version of Debezium whose defaults to take: 1, 2 or 3", DefaultText: "1 if there are names that only 1.x has, else 3"},
 			&cli.StringFlag{Name: "worker", Usage: "properties of the Kafka Connect worker: its converters and brokers"},
 		},
 		Action: func(c *cli.Context) error {

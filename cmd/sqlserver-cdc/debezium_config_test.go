@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/urfave/cli/v2"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/debeziumconfig"
 )
@@ -56,7 +57,7 @@ func TestDebeziumConfig_OutputsPassLint(t *testing.T) {
 func TestDebeziumConfig_Log(t *testing.T) {
 	pipeline, log := convert(t, debeziumConfigOptions{file: filepath.Join(connectorFiles, "confluent_avro.json")})
 	assert.Contains(t, log, "warning: value.converter: not applicable: Avro")
-	assert.Contains(t, log, "environment variable: SQLSERVER_PASSWORD (database.password, {file:/etc/kafka/secrets/erp.properties:password})\n")
+	assert.Contains(t, log, "environment variable: SQLSERVER_PASSWORD (database.password, ${file:/etc/kafka/secrets/erp.properties:password})\n")
 	for _, secret := range []string{"Very-Hidden-2", "Very-Hidden-3"} {
 		assert.NotContains(t, pipeline+log, secret)
 	}
@@ -140,4 +141,15 @@ func TestMigrating_CommandsRun(t *testing.T) {
 		}
 	}
 	require.Equal(t, 4, commands)
+}
+
+// The help tells the defaults as they are.
+func TestDebeziumConfig_Help(t *testing.T) {
+	var out strings.Builder
+	app := cli.NewApp()
+	app.Writer = &out
+	app.Commands = []*cli.Command{debeziumConfigCommand()}
+	require.NoError(t, app.Run([]string{"sqlserver-cdc", "debezium-config", "--help"}))
+	assert.Contains(t, out.String(), "1, 2 or 3 (default: 1 if there are names that only 1.x has, else 3)")
+	assert.NotContains(t, out.String(), "default: 0")
 }

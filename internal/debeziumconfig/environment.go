@@ -63,8 +63,7 @@ func (e *environment) variable(property, reference string) string {
 	}
 	origin := property
 	if reference != "" {
-		// Without the dollar sign: Benthos replaces variables in comments too.
-		origin += ", " + strings.TrimPrefix(reference, "$")
+		origin += ", " + reference
 	}
 	return e.named(name, origin)
 }

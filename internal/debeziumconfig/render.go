@@ -100,16 +100,17 @@ func (r Result) writePipeline(w *writer) {
 	if len(r.Transforms) == 0 {
 		return
 	}
+	indent := 2 // of comments alone
 	if slices.ContainsFunc(r.Transforms, func(t Transform) bool { return len(t.Steps) > 0 }) {
 		w.line(2, "processors:")
+		indent = 4
 	}
 	for _, t := range r.Transforms {
-		r.writeTransform(w, t)
+		r.writeTransform(w, t, indent)
 	}
 }
 
-func (r Result) writeTransform(w *writer, t Transform) {
-	const indent = 4
+func (r Result) writeTransform(w *writer, t Transform, indent int) {
 	w.comment(indent, "transforms."+t.Name+", "+t.Class)
 	for _, remark := range t.Remarks {
 		w.comment(indent, remark)

@@ -349,3 +349,17 @@ func notes(r debeziumconfig.Result) (texts []string) {
 	}
 	return texts
 }
+
+// A transformation that is not translated, alone, leaves no processors, and its
+// comment is not indented as if it were below some.
+func TestTransforms_NoneTranslated(t *testing.T) {
+	result, err := debeziumconfig.Translate(map[string]string{
+		"connector.class": "io.debezium.connector.sqlserver.SqlServerConnector", "database.hostname": "h", "database.names": "db", "topic.prefix": "p",
+		"transforms": "own", "transforms.own.type": "com.example.Own",
+	})
+	require.NoError(t, err)
+	yaml, _ := result.YAML(service.GlobalEnvironment())
+	assert.Contains(t, string(yaml), "\n  # transforms.own, com.example.Own\n")
+	assert.NotContains(t, string(yaml), "processors:")
+	assert.NotContains(t, string(yaml), "\n    # transforms.")
+}
