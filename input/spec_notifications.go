@@ -40,7 +40,7 @@ func notificationFields() []*service.ConfigField {
 			Description("Where notifications go: messages (`sink`) that tell of the progress of the snapshot and of capture instances that can be disabled, and the log (`log`). Their `kind` is `notification`. None by default.").
 			Default([]any{}).Advanced().
 			Example([]string{channelSink, channelLog}).
-			LintRule(`root = if !["sink", "log"].contains(this) { [ "use sink or log" ] }`),
+			LintRule(`root = if this.type() == "string" && !["sink", "log"].contains(this) { [ "use sink or log" ] }`),
 		service.NewStringField(fieldNotificationSinkTopicName).
 			Description("The topic of the notifications among the messages, which `sink` needs.").
 			Optional().Advanced().LintRule(lintTopicPart),
