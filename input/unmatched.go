@@ -23,8 +23,13 @@ func newUnmatched(notices *notices, databases func() int) *unmatched {
 }
 
 // tell takes the remarks on all entries that match nothing in a database, and
-// warns of what no database has a match for, once each has told.
+// warns of what no database has a match for, once each has told. It does nothing
+// for nil, of a database that is only looked at: in a test of the connection,
+// or for an offset.
 func (u *unmatched) tell(database string, remarks []string) {
+	if u == nil {
+		return
+	}
 	databases := u.databases()
 	u.mu.Lock()
 	defer u.mu.Unlock()
