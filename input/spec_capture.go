@@ -33,15 +33,15 @@ func captureFields() []*service.ConfigField {
 			Default("").Advanced().
 			Example(`dbo\.customers:last_name,first_name;(.*)\.orders:order_number`),
 		ruleField(fieldColumnTruncateToChars, "Texts, and binary values, that are cut to a length. Only columns that can be longer are touched.",
-			service.NewIntField(fieldRuleLength).Description("The characters, or bytes, to keep.")).
+			service.NewIntField(fieldRuleLength).Description("The characters, or bytes, to keep.").LintRule(lintLength)).
 			Example([]any{map[string]any{fieldRuleColumns: []any{`dbo\.customers\.notes`}, fieldRuleLength: 100}}),
 		ruleField(fieldColumnMaskWithChars, "Texts that are replaced by asterisks, NULL included.",
-			service.NewIntField(fieldRuleLength).Description("The number of asterisks.")).
+			service.NewIntField(fieldRuleLength).Description("The number of asterisks.").LintRule(lintLength)).
 			Example([]any{map[string]any{fieldRuleColumns: []any{`.*\.phone`, `.*\.email`}, fieldRuleLength: 12}}),
 		ruleField(fieldColumnMaskHash, "Texts that are replaced by a salted hash, in hexadecimal digits and cut to the length of the column: equal texts stay equal.",
 			service.NewStringField(fieldRuleAlgorithm).Description("A hash by its name in Java, such as SHA-256. MD2 is not supported."),
 			service.NewStringField(fieldRuleSalt).Description("The salt.").Secret(),
-			service.NewIntField(fieldRuleVersion).Description("1 hashes the text as Java serialises it, like `column.mask.hash.ALG.with.salt.S`; 2 its UTF-8, like `column.mask.hash.v2.ALG.with.salt.S`.").Default(1)).
+			service.NewIntField(fieldRuleVersion).Description("1 hashes the text as Java serialises it, like `column.mask.hash.ALG.with.salt.S`; 2 its UTF-8, like `column.mask.hash.v2.ALG.with.salt.S`.").Default(1).LintRule(lintHash)).
 			Example([]any{map[string]any{fieldRuleColumns: []any{`dbo\.customers\.name`}, fieldRuleAlgorithm: "SHA-256", fieldRuleSalt: "${SALT}", fieldRuleVersion: 2}}),
 		service.NewBoolField(fieldColumnMaskKeys).
 			Description("Whether truncation and masks change keys too. Otherwise keys hold real values, as Debezium's do; a warning names the columns.").
@@ -65,6 +65,12 @@ func captureFields() []*service.ConfigField {
 			LintRule(`root = if this.type() == "string" && !["c", "u", "d", "t", "none"].contains(this.trim().lowercase()) { [ "unknown operation %q: use c, u, d, t or none".format(this) ] }`),
 	}
 }
+
+const (
+	// lintLength is the rule of lengths, of which 0 is one.
+	lintLength = `root = if this.type() == "number" && this < 0 { [ "must not be negative" ] }`
+	lintHash   = `root = if this.type() == "number" && ![1, 2].contains(this) { [ "unknown version %v; use 1 or 2".format(this) ] }`
+)
 
 // patternsField is a list of Java regular expressions.
 func patternsField(name, description string) *service.ConfigField {

@@ -44,7 +44,8 @@ func connectionFields() []*service.ConfigField {
 			Optional().Example("db.example.com").LintRule(lintHost),
 		service.NewIntField(fieldPort).
 			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
-			Default(sqlserver.DefaultPort),
+			Default(sqlserver.DefaultPort).
+			LintRule(`root = if this.type() == "number" && (this < 1 || this > 65535) { [ "must be from 1 to 65535" ] }`),
 		service.NewStringField(fieldUser).
 			Description("The login of SQL Server, or the user of the domain if `auth` says so.").
 			Optional().Example("cdc_reader"),
