@@ -81,11 +81,7 @@ type serverDatabase struct {
 var _ database = (*serverDatabase)(nil)
 
 // openDatabase connects and makes sure that there is something to read.
-func openDatabase(ctx context.Context, cfg config, events event.Options, observers observers, log *slog.Logger) (database, error) {
-	server, err := sqlserver.NewServer(cfg.server)
-	if err != nil {
-		return nil, err
-	}
+func openDatabase(ctx context.Context, server *sqlserver.Server, cfg config, events event.Options, observers observers, log *slog.Logger) (database, error) {
 	events.OnReplaced = observers.notices.replaced
 	selection, err := schema.NewSelection(cfg.selection)
 	if err != nil {
@@ -102,7 +98,7 @@ func openDatabase(ctx context.Context, cfg config, events event.Options, observe
 			return nil, err
 		}
 	}
-	if d.conn, err = server.Connect(ctx, ""); err != nil {
+	if d.conn, err = server.Connect(ctx, cfg.server.Database); err != nil {
 		return nil, err
 	}
 	if err := d.inspect(ctx); err != nil {
@@ -277,9 +273,6 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	if err := d.checkEncoders(choices); err != nil {
 		return err
 	}
-	if err := d.checkEncoders(choices); err != nil {
-		return err
-	}
 	opts := snapshot.Options{
 		Start:        start,
 		Isolation:    d.cfg.snapshotIsolation,
@@ -392,19 +385,6 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Logger:                   d.log,
 	}, start)
 	return tableWatch{poller: reader, database: d, saved: saved}
-}
-
-// checkEncoders makes sure, before the first message, that events can be made of
-// all that the snapshot and the stream after it read.
-func (d *serverDatabase) checkEncoders(choices []stream.Choice) error {
-	for _, c := range choices {
-		for _, ci := range slices.Compact([]*sqlserver.CaptureInstance{c.First(), c.Instance}) {
-			if _, err := event.NewEncoder(ci.Shape, d.events); err != nil {
-				return fmt.Errorf("preparing table %s: %w", ci.Shape.ID(), err)
-			}
-		}
-	}
-	return nil
 }
 
 // checkEncoders makes sure, before the first message, that events can be made of

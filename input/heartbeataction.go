@@ -42,11 +42,8 @@ func (a *heartbeatAction) run(ctx context.Context) error {
 		a.disconnect()
 	}
 	if a.conn == nil {
-		server, err := sqlserver.NewServer(a.source.cfg.server)
-		if err != nil {
-			return err
-		}
-		if a.conn, err = server.Connect(ctx, ""); err != nil {
+		var err error
+		if a.conn, err = a.source.in.server.Connect(ctx, a.source.cfg.server.Database); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,10 @@ type input struct {
 	metrics metrics
 	context *contextHeaders // nil: without
 	cache   checkpoint.Cache
+	// server is one for all connections, since it keeps what they log in with.
+	server  *sqlserver.Server
 	open    func(ctx context.Context, s *source) (database, error)
-	list    func(ctx context.Context, cfg sqlserver.Config) ([]sqlserver.DatabaseEntry, error)
+	list    func(ctx context.Context, server *sqlserver.Server) ([]sqlserver.DatabaseEntry, error)
 	notices *notices
 	// unmatched is about the lists, which all databases share.
 	unmatched *unmatched
@@ -67,7 +69,11 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	if err != nil {
 		return nil, err
 	}
-	cfg.server.Dial = opts.dial
+	cfg.server.Dial, cfg.server.NewCredential = opts.dial, opts.newCredential
+	server, err := sqlserver.NewServer(cfg.server)
+	if err != nil {
+		return nil, err
+	}
 	if !mgr.HasCache(cfg.cache) {
 		return nil, fmt.Errorf("field %s: there is no cache resource with the label %q", fieldCheckpointCache, cfg.cache)
 	}
@@ -80,6 +86,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		log:     mgr.Logger(),
 		metrics: newMetrics(mgr.Metrics()),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
+		server:  server,
 		open:    openSource,
 		list:    listDatabases,
 		notices: newNotices(slog.New(logHandler{mgr.Logger()})),

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
 // Option changes how the input is registered.
@@ -14,6 +16,8 @@ type Option func(*options)
 type options struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	onStop func(error)
+	// newCredential is a test's; see [sqlserver.Config].
+	newCredential sqlserver.NewCredentialFunc
 }
 
 // WithDialer makes all inputs of the environment reach their servers through a

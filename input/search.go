@@ -20,14 +20,9 @@ const reasonNoDatabases = "no_databases"
 
 // listDatabases asks the server of an input which databases it has, over a
 // connection for this alone.
-func listDatabases(ctx context.Context, cfg sqlserver.Config) ([]sqlserver.DatabaseEntry, error) {
+func listDatabases(ctx context.Context, server *sqlserver.Server) ([]sqlserver.DatabaseEntry, error) {
 	// The list is the same on every replica.
-	cfg.ApplicationIntent = sqlserver.IntentReadWrite
-	server, err := sqlserver.NewServer(cfg)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := server.Connect(ctx, "")
+	conn, err := server.ReadWrite().Connect(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +36,7 @@ func (in *input) find(ctx context.Context) ([]string, error) {
 	if !in.cfg.databases.patterns() {
 		return in.cfg.databases.plain(in.cfg.server.Database), nil
 	}
-	existing, err := in.list(ctx, in.cfg.server)
+	existing, err := in.list(ctx, in.server)
 	if err != nil {
 		return nil, err
 	}

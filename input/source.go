@@ -77,7 +77,7 @@ func (in *input) newSource(database string) (*source, error) {
 
 // openSource connects to the database of a source.
 func openSource(ctx context.Context, s *source) (database, error) {
-	return openDatabase(ctx, s.cfg, s.eventOptions(), s.observers, s.slog())
+	return openDatabase(ctx, s.in.server, s.cfg, s.eventOptions(), s.observers, s.slog())
 }
 
 func (s *source) slog() *slog.Logger { return slog.New(logHandler{s.log}) }

@@ -212,7 +212,7 @@ func (l *listing) set(err error, names ...string) {
 	l.err, l.names = err, names
 }
 
-func (l *listing) get(context.Context, sqlserver.Config) (entries []sqlserver.DatabaseEntry, err error) {
+func (l *listing) get(context.Context, *sqlserver.Server) (entries []sqlserver.DatabaseEntry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range l.names {

@@ -14,14 +14,17 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 )
 
+// NewCredentialFunc makes the credential of an Entra mode for a tenant. It keeps
+// its tokens until they expire.
+type NewCredentialFunc func(auth Auth, tenant string) (azcore.TokenCredential, error)
+
 // entraTokens gets tokens for a server's logins. The driver's package for
 // Entra ID does the same, but only for a connection string, into which
 // certificates, dialers and names that need no escaping do not go; and it
 // makes a credential, which would keep its tokens, anew for each login.
 type entraTokens struct {
-	auth Auth
-	// create is newCredential, or a test's.
-	create func(auth Auth, tenant string) (azcore.TokenCredential, error)
+	auth   Auth
+	create NewCredentialFunc
 
 	mu         sync.Mutex
 	credential azcore.TokenCredential

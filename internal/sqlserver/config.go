@@ -90,6 +90,9 @@ type Config struct {
 
 	// Dial replaces the network; nil dials TCP.
 	Dial DialFunc
+	// NewCredential replaces the credentials of the Entra modes; nil makes those
+	// of Azure's library.
+	NewCredential NewCredentialFunc
 }
 
 // driverOptions are the parameters of the driver that DriverOptions may set.
@@ -155,11 +158,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("encrypt %q: must be true, login, false or strict", c.Encrypt)
 	}
 	switch c.ApplicationIntent {
-	case "", IntentReadWrite:
-	case IntentReadOnly:
-		if c.ConnectionString == "" && c.Database == "" {
-			return errors.New("application_intent ReadOnly: needs a database")
-		}
+	case "", IntentReadWrite, IntentReadOnly:
 	default:
 		return fmt.Errorf("application_intent %q: must be ReadWrite or ReadOnly", c.ApplicationIntent)
 	}
@@ -226,9 +225,10 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 		if c.Database != "" {
 			params.Database = c.Database
 		}
-		if _, ok := params.Parameters[msdsn.ApplicationIntent]; !ok && c.ApplicationIntent == IntentReadOnly {
-			params.ReadOnlyIntent = true
-		}
+	}
+	// Not in the URL: there it needs a database, which Connect may be given.
+	if _, ok := params.Parameters[msdsn.ApplicationIntent]; !ok && c.ApplicationIntent == IntentReadOnly {
+		params.ReadOnlyIntent = true
 	}
 	// Rows must hold the 16 bytes of the wire and wall-clock times, whatever
 	// the connection string says: encoders and paging keys depend on it.
@@ -283,9 +283,6 @@ func (c Config) url() string {
 	query.Set(msdsn.AppName, c.ApplicationName)
 	if c.Database != "" {
 		query.Set(msdsn.Database, c.Database)
-	}
-	if c.ApplicationIntent == IntentReadOnly {
-		query.Set(msdsn.ApplicationIntent, IntentReadOnly)
 	}
 	user := c.authParameters(query)
 	u := url.URL{Scheme: "sqlserver", User: user, Host: bracketed(c.Host), Path: c.Instance, RawQuery: query.Encode()}

@@ -121,6 +121,16 @@ func TestNewServer_Intent(t *testing.T) {
 	assert.Equal(t, "mine", s.params.AppName)
 }
 
+// A server routes by the database that is asked for.
+func TestConnect_IntentWithoutDatabase(t *testing.T) {
+	s, err := NewServer(Config{Host: "h", ApplicationIntent: IntentReadOnly})
+	require.NoError(t, err)
+	_, err = s.Connect(t.Context(), "")
+	require.ErrorContains(t, err, "application_intent ReadOnly: needs a database")
+	assert.False(t, s.ReadWrite().params.ReadOnlyIntent)
+	assert.True(t, s.params.ReadOnlyIntent)
+}
+
 func TestNewServer_Mistakes(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -137,7 +147,6 @@ func TestNewServer_Mistakes(t *testing.T) {
 		{"host with instance", Config{Host: `h\SQL2019`}, `host "h\\SQL2019"`},
 		{"encrypt", Config{Host: "h", Encrypt: "maybe"}, `encrypt "maybe"`},
 		{"intent", Config{Host: "h", ApplicationIntent: "Readonly"}, `application_intent "Readonly"`},
-		{"intent without database", Config{Host: "h", ApplicationIntent: IntentReadOnly}, "database"},
 		{"unknown option", Config{Host: "h", DriverOptions: map[string]string{"paket size": "1"}}, `driver_options "paket size"`},
 		{"option with a field", Config{Host: "h", DriverOptions: map[string]string{"Encrypt": "false"}}, "encrypt"},
 		{"password as option", Config{Host: "h", DriverOptions: map[string]string{"password": secret}}, "field password"},

@@ -34,6 +34,9 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{config: cfg, params: params}
 	if cfg.Auth.Mode.entra() {
 		s.tokens = &entraTokens{auth: cfg.Auth, create: newCredential}
+		if cfg.NewCredential != nil {
+			s.tokens.create = cfg.NewCredential
+		}
 	}
 	return s, nil
 }
@@ -41,6 +44,13 @@ func NewServer(cfg Config) (*Server, error) {
 // Database returns the database that the settings name; empty for the login's
 // default.
 func (s *Server) Database() string { return s.params.Database }
+
+// ReadWrite returns the server without [IntentReadOnly]. It shares the tokens.
+func (s *Server) ReadWrite() *Server {
+	other := *s
+	other.config.ApplicationIntent, other.params.ReadOnlyIntent = IntentReadWrite, false
+	return &other
+}
 
 // String returns the server's address, for logs.
 func (s *Server) String() string {
@@ -61,6 +71,9 @@ func (s *Server) Connect(ctx context.Context, database string) (*Conn, error) {
 	params := s.params
 	if database != "" {
 		params.Database = database
+	}
+	if params.ReadOnlyIntent && params.Database == "" {
+		return nil, errors.New("application_intent ReadOnly: needs a database")
 	}
 	if params.TLSConfig != nil {
 		// The driver writes to it, and a routed connection changes its name.
