@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,7 +89,10 @@ func runCounted(tb testing.TB, env *service.Environment, source benchSource, inp
 	}
 	require.NoError(tb, stream.StopWithin(20*time.Second))
 	require.NoError(tb, <-ended)
-	require.Empty(tb, log.String(), "the stream has something to say")
+	// The Agent takes no part in the time that is measured, so it is stopped.
+	for line := range strings.Lines(log.String()) {
+		require.Contains(tb, line, "SQL Server Agent is not running", "the stream has something to say")
+	}
 }
 
 // ceiling is the least that an input can do: messages of one payload and eight
