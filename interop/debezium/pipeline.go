@@ -100,6 +100,10 @@ func (p *Pipeline) Stop(context.Context) error {
 	}
 	p.done()
 	err := p.stream.StopWithin(stopPatience)
+	for err != nil && err.Error() == notRun && len(p.ended) == 0 {
+		<-time.After(lookInterval) // it was started just now
+		err = p.stream.StopWithin(stopPatience)
+	}
 	p.watch.Wait()
 	if ended := <-p.ended; err == nil && ended != nil && !errors.Is(ended, context.Canceled) {
 		err = ended
@@ -110,7 +114,11 @@ func (p *Pipeline) Stop(context.Context) error {
 	return nil
 }
 
-const stopPatience = 20 * time.Second
+const (
+	stopPatience = 20 * time.Second
+	// notRun is Benthos's error for a stop before the stream has begun to run.
+	notRun = "stream has not been run yet"
+)
 
 // Queued is 0: a message is on its way until the recorder has it.
 func (p *Pipeline) Queued(context.Context) (int64, error) { return 0, nil }

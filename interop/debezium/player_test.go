@@ -3,6 +3,7 @@ package debezium
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,5 +162,20 @@ func TestRecorder_Await(t *testing.T) {
 		r.Begin()
 		require.NoError(t, r.Err())
 		require.Len(t, r.Records(), 1)
+	})
+}
+
+// A stop right behind a start finds a stream that does not run yet.
+func TestPipeline_StopsAtOnce(t *testing.T) {
+	_, steps, err := ParseSteps(strings.NewReader("--> start\n--> restart\n--> stop\n"))
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		server, err := StartServer([]string{"shop"})
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, server.Close()) }()
+		recorder := NewRecorder()
+		player := Player{Server: server, Connector: NewPipeline(server, recorder), Recorder: recorder}
+		scenario := Scenario{Name: "at once", Properties: Properties{"topic.prefix": "at_once", "database.names": "shop"}, Steps: steps}
+		assert.NoError(t, player.Play(t.Context(), scenario))
 	})
 }
