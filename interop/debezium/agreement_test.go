@@ -10,15 +10,17 @@ import (
 // meant to be, or how our play ended; "" if nowhere.
 func disagreement(scenario Scenario, golden, ours []Canonical, playErr error, differences *Differences, missing Missing) string {
 	var want []Canonical
+	counts := map[string]int{}
 	for _, r := range missing.Without(golden) {
-		if !differences.LeavesOut(scenario.Name, r) {
+		counts[r.outline()]++
+		if !differences.LeavesOut(scenario.Name, r, counts[r.outline()]) {
 			want = append(want, r)
 		}
 	}
 	databases := scenario.Properties.Databases()
 	want, got := byDatabase(want, databases), byDatabase(missing.Without(ours), databases)
 	wrong := brokenTransactions(got, databases)
-	got = withoutAdded(want, got, func(r Canonical) bool { return differences.Adds(scenario.Name, r) })
+	got = withoutAdded(want, got, func(r Canonical, nth int) bool { return differences.Adds(scenario.Name, r, nth) })
 	if playErr != nil {
 		if !differences.Ends(scenario.Name, playErr) {
 			return fmt.Sprintf("after these records:\n%s\n%v", strings.Join(outlines(got), "\n"), playErr)
@@ -43,10 +45,12 @@ func disagreement(scenario Scenario, golden, ours []Canonical, playErr error, di
 
 // withoutAdded returns our records without those that stand where Debezium's
 // are others and that are meant to be ours alone.
-func withoutAdded(want, got []Canonical, added func(Canonical) bool) (kept []Canonical) {
+func withoutAdded(want, got []Canonical, added func(r Canonical, nth int) bool) (kept []Canonical) {
+	counts := map[string]int{}
 	for _, r := range got {
+		counts[r.outline()]++
 		n := len(kept)
-		if (n >= len(want) || want[n].outline() != r.outline()) && added(r) {
+		if (n >= len(want) || want[n].outline() != r.outline()) && added(r, counts[r.outline()]) {
 			continue
 		}
 		kept = append(kept, r)

@@ -81,7 +81,7 @@ func TestDifferences(t *testing.T) {
     - {path: value/(x|y), values: [["1", "2"], [absent, "3"]]}
     - {scenarios: [one, "two/.*"], path: value/at, rule: a second earlier}
     - {scenarios: [one], left_out: r p.t}
-    - {scenarios: [one], added: tombstone p.t}
+    - {scenarios: [one], added: tombstone p.t, nth: 2}
     - {scenarios: [one], ends: is gone}
     - {scenarios: [one], failure: ours}
 `))
@@ -94,9 +94,10 @@ func TestDifferences(t *testing.T) {
 	late := Difference{Path: "value/at", Debezium: `"1970-01-01T00:00:00.5+01:00"`, Ours: `"1969-12-31T23:59:59.5+01:00"`}
 	assert.False(t, d.Intends("three", late), "another scenario")
 	assert.True(t, d.Intends("two/a", late))
-	assert.False(t, d.LeavesOut("one", Canonical{op: "c", Topic: "p.t"}))
-	assert.True(t, d.LeavesOut("one", Canonical{op: "r", Topic: "p.t"}))
-	assert.True(t, d.Adds("one", Canonical{Kind: KindTombstone, Topic: "p.t"}))
+	assert.False(t, d.LeavesOut("one", Canonical{op: "c", Topic: "p.t"}, 1))
+	assert.True(t, d.LeavesOut("one", Canonical{op: "r", Topic: "p.t"}, 1))
+	assert.True(t, d.Adds("one", Canonical{Kind: KindTombstone, Topic: "p.t"}, 2))
+	assert.False(t, d.Adds("one", Canonical{Kind: KindTombstone, Topic: "p.t"}, 1), "not the second")
 	assert.False(t, d.Ends("one", assert.AnError))
 	assert.Equal(t, "ours", d.Failure("one", "theirs"))
 	assert.Equal(t, "theirs", d.Failure("two/a", "theirs"))
@@ -108,6 +109,7 @@ func TestReadDifferences_Refuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"- {what: a}":                     "are wanted",
 		head + "]}":                       "either shows or test",
+		head + "], test: x}":              "why no record shows it",
 		head + "{path: x}]}":              "either values or a rule",
 		head + "{path: x, rule: guess}]}": "unknown rule",
 		head + "{path: x, ends: y}]}":     "want one of",

@@ -30,8 +30,9 @@ type DifferenceTopic struct {
 	Here     string     `yaml:"here"`
 	Why      string     `yaml:"why"`
 	Shows    []Intended `yaml:"shows"`
-	// Test is where it is shown that no scenario can show it.
-	Test string `yaml:"test"`
+	// Test shows what no scenario can, and Unplayed says why none can.
+	Test     string `yaml:"test"`
+	Unplayed string `yaml:"unplayed"`
 }
 
 // Intended is one intended difference.
@@ -50,6 +51,8 @@ type Intended struct {
 	LeftOut string `yaml:"left_out"`
 	// Added is the same for our records that are not Debezium's.
 	Added string `yaml:"added"`
+	// Nth narrows LeftOut and Added to the nth of the records with one outline.
+	Nth int `yaml:"nth"`
 	// Ends is the error with which our play ends where Debezium goes on; what
 	// was emitted before is compared.
 	Ends string `yaml:"ends"`
@@ -76,6 +79,9 @@ func ReadDifferences(r io.Reader) (*Differences, error) {
 		}
 		if (len(topic.Shows) == 0) == (topic.Test == "") {
 			return nil, fmt.Errorf("difference %q: want either shows or test", topic.What)
+		}
+		if (topic.Test == "") != (topic.Unplayed == "") {
+			return nil, fmt.Errorf("difference %q: want test and unplayed, why no record shows it, or neither", topic.What)
 		}
 		for j := range topic.Shows {
 			if err := topic.Shows[j].compile(); err != nil {
@@ -167,13 +173,19 @@ func (d *Differences) Intends(scenario string, found Difference) bool {
 }
 
 // LeavesOut reports whether a record of Debezium's is meant not to be ours.
-func (d *Differences) LeavesOut(scenario string, record Canonical) bool {
-	return d.find(scenario, func(i *Intended) bool { return i.leftOut.MatchString(record.outline()) }) != nil
+// It is the nth with its outline.
+func (d *Differences) LeavesOut(scenario string, record Canonical, nth int) bool {
+	return d.find(scenario, func(i *Intended) bool {
+		return i.leftOut.MatchString(record.outline()) && (i.Nth == 0 || i.Nth == nth)
+	}) != nil
 }
 
 // Adds reports whether a record of ours is meant not to be Debezium's.
-func (d *Differences) Adds(scenario string, record Canonical) bool {
-	return d.find(scenario, func(i *Intended) bool { return i.added.MatchString(record.outline()) }) != nil
+// It is the nth with its outline.
+func (d *Differences) Adds(scenario string, record Canonical, nth int) bool {
+	return d.find(scenario, func(i *Intended) bool {
+		return i.added.MatchString(record.outline()) && (i.Nth == 0 || i.Nth == nth)
+	}) != nil
 }
 
 // Ends reports whether our play is meant to end with an error.

@@ -31,7 +31,11 @@ func TestDifferencesPage(t *testing.T) {
 	var list bytes.Buffer
 	list.WriteString("\n| what | Debezium 3.6 | here | why |\n|---|---|---|---|\n")
 	for _, topic := range readDifferences(t).Topics {
-		fmt.Fprintf(&list, "| %s | %s | %s | %s |\n", topic.What, topic.Debezium, topic.Here, topic.Why)
+		why := topic.Why
+		if topic.Unplayed != "" {
+			why += fmt.Sprintf(" (shown by `%s` alone: %s)", topic.Test, topic.Unplayed)
+		}
+		fmt.Fprintf(&list, "| %s | %s | %s | %s |\n", topic.What, topic.Debezium, topic.Here, why)
 	}
 	list.WriteString("\n")
 	want := head + pageBegin + list.String() + pageEnd + tail
