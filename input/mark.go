@@ -61,6 +61,9 @@ func (m mark) reserving(start lsn.LSN, next uint64) mark {
 	return m
 }
 
+// begun reports whether it is settled where the stream begins.
+func (m mark) begun() bool { return m.streaming || m.progress != nil }
+
 // snapshotted reports whether the stream may begin, or has.
 func (m mark) snapshotted() bool {
 	return m.streaming || m.progress != nil && m.progress.Done

@@ -152,7 +152,7 @@ func (s *source) start(ctx context.Context) error {
 		}
 		s.session = session
 	}
-	s.reading = s.read(s.session.tracker.HandedOver())
+	s.reading = s.read(s.place())
 	select {
 	case <-s.reading.ready:
 		return nil
@@ -165,6 +165,17 @@ func (s *source) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// place returns the mark behind which the session is to be read: that of the
+// last message handed over. Before the first one it is what is stored, because
+// a reading stores where the stream will begin before it hands over anything,
+// and may be lost in between: the next one must not begin later.
+func (s *source) place() mark {
+	if m := s.session.tracker.HandedOver(); m.begun() {
+		return m
+	}
+	return s.keeper.committed()
 }
 
 // connect opens the database and, the first time, loads its position.

@@ -174,3 +174,26 @@ func TestCases_StartPositionNotHeld(t *testing.T) {
 		})
 	}
 }
+
+// The start that is stored holds for the process that stored it too: a
+// connection lost before the first message does not move it.
+func TestCases_StartOutlivesItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, _ := historyServer(t)
+		kept := newStore()
+		var refused *simulator.ArmedFault
+		kept.onSet = func(_ context.Context, key string, _ []byte) error {
+			if strings.HasSuffix(key, ".snapshot.b") && refused == nil {
+				refused = server.Control(simulator.Fault{App: "sqlserver-cdc", Keep: true, Do: simulator.Cut()})
+			}
+			return nil
+		}
+		p := startPipeline(t, server, settings{fields: noData, store: kept})
+		<-time.After(settle)
+		require.Positive(t, refused.Fired())
+		change(t, server, "INSERT dbo.t VALUES (4)")
+		refused.Remove()
+		p.want(inserted("4")...)
+		p.quiet()
+	})
+}
