@@ -10,11 +10,14 @@ import (
 // order in which the connector was given them: only within each is an order
 // promised. Debezium reads one after the other, our input all at once.
 func byDatabase(records []Canonical, databases []string) []Canonical {
+	return sortedBy(databases, databasesOf(records), records)
+}
+
+// sortedBy sorts records of these databases by the order of databases.
+func sortedBy[R any](databases, of []string, records []R) (sorted []R) {
 	if len(databases) < 2 {
 		return records
 	}
-	of := databasesOf(records)
-	var sorted []Canonical
 	for _, database := range append([]string{""}, databases...) {
 		for i, r := range records {
 			if of[i] == database {
