@@ -75,8 +75,10 @@ func (w *captureWatch) judge(now time.Time, s sqlserver.CaptureStatus) stall {
 	case w.failing.IsZero():
 		w.failing = now // the next reading may be better
 	default:
-		return stall{stallFailing, "the capture job fails: " + scanError(s.Scan),
-			"cure what the error names, or see sys.dm_cdc_errors; the job tries again by itself for about ten minutes, and later has to be started: " + startJob}
+		return stall{
+			stallFailing, "the capture job fails: " + scanError(s.Scan),
+			"cure what the error names, or see sys.dm_cdc_errors; the job tries again by itself for about ten minutes, and later has to be started: " + startJob,
+		}
 	}
 	scheduled := s.Job != nil && !s.Job.Continuous
 	busy := s.Scan != nil && !s.Scan.Failed && s.Scan.Ended.IsZero()
@@ -87,11 +89,15 @@ func (w *captureWatch) judge(now time.Time, s sqlserver.CaptureStatus) stall {
 	case alive, scheduled, busy, unknown:
 		return stall{}
 	case s.Replica:
-		return stall{stallSilent, fmt.Sprintf("nothing new has come to this replica for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),
-			"look at the capture job on the primary replica, and whether this one lags"}
+		return stall{
+			stallSilent, fmt.Sprintf("nothing new has come to this replica for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),
+			"look at the capture job on the primary replica, and whether this one lags",
+		}
 	default:
-		return stall{stallSilent, fmt.Sprintf("nothing has been captured for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),
-			"see whether SQL Server Agent runs, and sys.dm_cdc_errors; " + startJob}
+		return stall{
+			stallSilent, fmt.Sprintf("nothing has been captured for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),
+			"see whether SQL Server Agent runs, and sys.dm_cdc_errors; " + startJob,
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/sqltypes"
 )
 
@@ -172,7 +171,7 @@ func TestCapture_StatusQueryRefused(t *testing.T) {
 // On a replica only what arrives can tell.
 func TestCapture_Replica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, customers, engine.SecondaryReadOnly)
+		g := newGroup(t)
 		p := startPipeline(t, g.primary, settings{dial: g.option, fields: "application_intent: ReadOnly\npoll_interval: 5s"})
 		p.next(2)
 		<-time.After(time.Hour)

@@ -60,7 +60,7 @@ func TestHandover_AfterEveryAcknowledgedPrefix(t *testing.T) {
 				}
 				require.Equal(t, 1, told)
 
-				for n := range len(all) {
+				for n := range all {
 					accepted, left := crash(t, server, settings{fields: fields, store: start.copyOf()}, n)
 					require.Equal(t, rowsPlaced(all[:len(accepted)]), rowsPlaced(accepted))
 					p := startPipeline(t, server, settings{fields: fields, store: left})

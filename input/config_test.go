@@ -82,13 +82,22 @@ func TestConfig_BatchesFitTheCheckpointLimit(t *testing.T) {
 // Debezium reads its modes in any case, and so does the linter of Benthos.
 func TestConfig_CaseOfChoices(t *testing.T) {
 	choices := [][2]string{
-		{fieldEncrypt, "login"}, {fieldApplicationIntent, "ReadOnly"}, {fieldSourceTimestampMode, "begin"},
-		{fieldSchemaNameAdjustmentMode, "avro_unicode"}, {fieldFieldNameAdjustmentMode, "avro"},
-		{fieldEventConvertingFailureHandlingMode, "skip"}, {fieldSnapshotMode, "no_data"},
-		{fieldSnapshotIsolationMode, "read_committed"}, {fieldDataQueryMode, "function"},
-		{fieldCaptureInstances, "observe"}, {fieldComputedColumns, "snapshot"}, {fieldOnFatal, "stop"},
-		{fieldTopicNaming, "schema_table"}, {fieldTimePrecisionMode, "isostring"},
-		{fieldDecimalHandlingMode, "double"}, {fieldBinaryHandlingMode, "hex"},
+		{fieldEncrypt, "login"},
+		{fieldApplicationIntent, "ReadOnly"},
+		{fieldSourceTimestampMode, "begin"},
+		{fieldSchemaNameAdjustmentMode, "avro_unicode"},
+		{fieldFieldNameAdjustmentMode, "avro"},
+		{fieldEventConvertingFailureHandlingMode, "skip"},
+		{fieldSnapshotMode, "no_data"},
+		{fieldSnapshotIsolationMode, "read_committed"},
+		{fieldDataQueryMode, "function"},
+		{fieldCaptureInstances, "observe"},
+		{fieldComputedColumns, "snapshot"},
+		{fieldOnFatal, "stop"},
+		{fieldTopicNaming, "schema_table"},
+		{fieldTimePrecisionMode, "isostring"},
+		{fieldDecimalHandlingMode, "double"},
+		{fieldBinaryHandlingMode, "hex"},
 	}
 	parsed := func(spell func(string) string) config {
 		yaml := minimal

@@ -109,10 +109,10 @@ func TestHeartbeatAction(t *testing.T) {
 				<-time.After(time.Minute)
 				beats, rows := 0, 0
 				for _, m := range p.rest() {
-					switch {
-					case m.Table == "beats":
+					switch m.Table {
+					case "beats":
 						beats++
-					case m.Table == "t":
+					case "t":
 						rows++
 					}
 				}

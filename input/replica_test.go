@@ -25,12 +25,13 @@ type group struct {
 	dials []string
 }
 
-func newGroup(t *testing.T, script string, connections engine.SecondaryConnections) *group {
+// newGroup has the table of customers and a secondary that takes connections.
+func newGroup(t *testing.T) *group {
 	t.Helper()
-	g := &group{primary: newServer(t, script)}
+	g := &group{primary: newServer(t, customers)}
 	var err error
 	g.secondary, err = g.primary.AddSecondary(engine.ReplicaOptions{
-		Name: "second", Connections: connections, RoutingHost: "second", RoutingPort: 1500,
+		Name: "second", Connections: engine.SecondaryReadOnly, RoutingHost: "second", RoutingPort: 1500,
 	})
 	require.NoError(t, err)
 	return g
@@ -68,7 +69,7 @@ func TestReplica_ReadOnlyIntent(t *testing.T) {
 	for _, mode := range []string{"auto", "snapshot", "read_committed"} {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGroup(t, customers, engine.SecondaryReadOnly)
+				g := newGroup(t)
 				p := startPipeline(t, g.primary, settings{dial: g.option, fields: "application_intent: ReadOnly\nsnapshot_isolation_mode: " + mode})
 				p.want(`r dbo.customers {"id":1,"name":"Ada"}`, `r dbo.customers {"id":2,"name":"Bob"}`)
 				change(t, g.primary, "INSERT dbo.customers VALUES (3, N'Cem')")
@@ -86,7 +87,7 @@ func TestReplica_ReadOnlyIntent(t *testing.T) {
 // A secondary that falls behind shows nothing new, and then everything.
 func TestReplica_FallsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, customers, engine.SecondaryReadOnly)
+		g := newGroup(t)
 		p := startPipeline(t, g.primary, settings{dial: g.option, fields: "application_intent: ReadOnly"})
 		p.next(2)
 		g.secondary.Pause()
@@ -100,7 +101,7 @@ func TestReplica_FallsBehind(t *testing.T) {
 // A secondary for read-only connections refuses others, and says what to set.
 func TestReplica_IntentMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, customers, engine.SecondaryReadOnly)
+		g := newGroup(t)
 		p := startPipeline(t, g.primary, settings{dial: g.option, fields: "host: second\nport: 1500"})
 		<-time.After(time.Minute)
 		require.Empty(t, shorts(p.rest()))

@@ -168,14 +168,15 @@ func (s *source) start(ctx context.Context) error {
 }
 
 // place returns the mark behind which the session is to be read: that of the
-// last message handed over. Before the first one it is what is stored, because
-// a reading stores where the stream will begin before it hands over anything,
-// and may be lost in between: the next one must not begin later.
+// last message handed over. Before the first one, a reading may have stored
+// where the stream will begin, and been lost: the next one must not begin later,
+// unless it reads all rows anew, which hold what was changed in between.
 func (s *source) place() mark {
-	if m := s.session.tracker.HandedOver(); m.begun() {
-		return m
+	m := s.session.tracker.HandedOver()
+	if !m.begun() && s.cfg.snapshotMode != snapshotInitial {
+		return s.keeper.committed()
 	}
-	return s.keeper.committed()
+	return m
 }
 
 // connect opens the database and, the first time, loads its position.

@@ -111,7 +111,7 @@ func TestDebeziumConfig_Refused(t *testing.T) {
 }
 
 // The commands of docs/migrating.md run as they stand there, and what they
-// print passes lint.
+// print passes lint. Those that need a server have tests of their own.
 func TestMigrating_CommandsRun(t *testing.T) {
 	text, err := os.ReadFile("../../docs/migrating.md")
 	require.NoError(t, err)
@@ -126,7 +126,8 @@ func TestMigrating_CommandsRun(t *testing.T) {
 		block, _, isBlock := strings.Cut(block, "```\n")
 		for line := range strings.Lines(block) {
 			line = strings.TrimSpace(line)
-			if !isBlock || !strings.HasPrefix(line, binaryName+" ") {
+			needsServer := strings.HasPrefix(line, binaryName+" run ") || strings.HasPrefix(line, binaryName+" import-offsets ")
+			if !isBlock || !strings.HasPrefix(line, binaryName+" ") || needsServer {
 				continue
 			}
 			commands++

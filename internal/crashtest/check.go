@@ -18,14 +18,13 @@ func (r *run) compare() error {
 	start, end := "", ""
 	var stream []Event
 	for _, e := range r.subject.events() {
-		switch {
-		case e.Op == opRead:
+		if e.Op == opRead {
 			start = e.commit()
-		default:
-			stream = append(stream, e)
-			if e.Table == "m" {
-				end = max(end, e.commit())
-			}
+			continue
+		}
+		stream = append(stream, e)
+		if e.Table == "m" {
+			end = max(end, e.commit())
 		}
 	}
 	// Of the transaction of the last marker there may be more to come.

@@ -125,7 +125,6 @@ func browser(instances string) net.Conn {
 // address and the fields that hold it: no connection was lost.
 func TestConnect_Refused(t *testing.T) {
 	refused := errors.New("connection refused")
-	dial := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
 	for _, tt := range []struct {
 		name string
 		cfg  Config
@@ -136,7 +135,7 @@ func TestConnect_Refused(t *testing.T) {
 		{"connection string", Config{ConnectionString: "sqlserver://u:" + url.QueryEscape(secret) + "@h:1434"}, "connecting to h:1434: the server cannot be reached; unless it is being restarted, correct connection_string: connection refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.cfg.Dial = dial
+			tt.cfg.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, refused }
 			s, err := NewServer(tt.cfg)
 			require.NoError(t, err)
 			_, err = s.Connect(t.Context(), "")
