@@ -124,7 +124,7 @@ func TestLag_Unknown(t *testing.T) {
 func TestMetrics_Tables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, in, rec := measured(t, lagTable+"INSERT dbo.t VALUES (1), (2), (3)\n"+
-			"CREATE TABLE dbo.none (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N'none', @role_name = NULL\n", "")
+			"CREATE TABLE dbo.none (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N'none', @role_name = NULL\n", "include_schema_changes: false")
 		require.NoError(t, in.Connect(t.Context()))
 		mustNext(t, in).accept(t)
 		after(2 * time.Minute)

@@ -120,6 +120,16 @@ func (r *reading) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// worked reports whether there was a success.
+func (r *reading) worked() bool {
+	select {
+	case <-r.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // succeeded tells whoever waits that the reading works.
 func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 

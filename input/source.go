@@ -157,6 +157,9 @@ func (s *source) start(ctx context.Context) error {
 	case <-s.reading.ready:
 		return nil
 	case <-s.reading.done:
+		if s.reading.worked() {
+			return nil // what it has read is delivered first
+		}
 		err := s.reading.err
 		if err := s.settle(ctx); err != nil {
 			return err

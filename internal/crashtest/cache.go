@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -24,17 +25,23 @@ var errFlaky = errors.New("the cache is not there for a moment")
 // mood returns what a cache of a kind does before it keeps a value. Flaky ones
 // fail after they have kept it, too, which the second result tells.
 func (k cacheKind) mood(e Environment, rng *rand.Rand) func(ctx context.Context) (err error, keep bool) {
+	var mu sync.Mutex // the documents of an input are saved side by side
+	draw := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return rng.IntN(n)
+	}
 	return func(ctx context.Context) (error, bool) {
 		switch k {
 		case slow:
 			select {
-			case <-time.After(e.seconds(rng.IntN(2))):
+			case <-time.After(e.seconds(draw(2))):
 			case <-ctx.Done():
 				return ctx.Err(), false
 			}
 		case flaky:
-			if rng.IntN(4) == 0 {
-				return errFlaky, rng.IntN(2) == 0
+			if draw(4) == 0 {
+				return errFlaky, draw(2) == 0
 			}
 		}
 		return nil, true
