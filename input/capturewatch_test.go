@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,19 +100,20 @@ func TestCapture_Fails(t *testing.T) {
 		server := newServer(t, customers+watcher(seesScans))
 		p := startPipeline(t, server, settings{fields: "user: reader"})
 		p.next(2)
-		failures := 1
+		var failures atomic.Int64
+		failures.Store(1)
 		server.OnScan(func(string) error {
-			if failures--; failures >= 0 {
+			if failures.Add(-1) >= 0 {
 				return sqltypes.Errorf(2628, 1, 16, "String or binary data would be truncated.")
 			}
 			return nil
 		})
 		<-time.After(10 * time.Minute)
-		require.Negative(t, failures)
+		require.Negative(t, failures.Load())
 		require.Zero(t, countLines(p, stalled), "log:\n%s", p.logs)
-		failures = 5
+		failures.Store(5)
 		p.logged(stalled + ": the capture job fails: error 2628, String or binary data would be truncated.")
-		require.Positive(t, failures)
+		require.Positive(t, failures.Load())
 		p.logged(again)
 		require.Equal(t, 1, countLines(p, stalled), "log:\n%s", p.logs)
 	})

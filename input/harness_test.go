@@ -332,6 +332,13 @@ func (p *pipeline) quiet() {
 	require.Empty(p.t, shorts(p.rest()))
 }
 
+// everything returns all that was received.
+func (p *pipeline) everything() []received {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.all)
+}
+
 // rest returns what was received and not yet asked for.
 func (p *pipeline) rest() []received {
 	p.mu.Lock()

@@ -153,7 +153,7 @@ func playMetadata(t *testing.T, fields string) []received {
 		<-time.After(2 * time.Second)
 	}
 	seen, alters := map[string]bool{}, 0
-	messages := append(p.all[:p.seen:p.seen], p.rest()...)
+	messages := p.everything()
 	for _, m := range messages {
 		seen[m.Kind+" "+m.Op] = true
 		if strings.Contains(m.Value, `"type":"ALTER"`) {

@@ -77,13 +77,13 @@ func TestCases_IdleForTenDays(t *testing.T) {
 		s := settings{store: newStore(), fields: "poll_interval: 30m"}
 		p := startPipeline(t, server, s)
 		p.want(`r dbo.idle {"id":1}`)
-		before := string(s.store.values["server1.db.position.a"])
+		before := string(s.store.copyOf().values["server1.db.position.a"])
 		for day := range 10 {
 			<-time.After(24 * time.Hour)
 			switch {
 			case day == 4:
 				require.Greater(t, lowOf(t, server, "dbo_idle"), lowest, "the cleanup job has run")
-				assert.NotEqual(t, before, string(s.store.values["server1.db.position.a"]))
+				assert.NotEqual(t, before, string(s.store.copyOf().values["server1.db.position.a"]))
 				p.stop()
 				p = startPipeline(t, server, s)
 			case day > 4:
