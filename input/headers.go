@@ -1,12 +1,10 @@
 package input
 
 import (
-	"crypto/rand"
-	"fmt"
-
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 )
 
 // Metadata keys of extended_headers_enabled, under the names of Debezium's
@@ -26,7 +24,7 @@ type contextHeaders struct {
 
 // newContextHeaders returns those of an input that is just being made.
 func newContextHeaders(topicPrefix string) *contextHeaders {
-	return &contextHeaders{logicalName: topicPrefix, runID: newRunID()}
+	return &contextHeaders{logicalName: topicPrefix, runID: signal.NewID()}
 }
 
 // set adds the headers to a message of a kind that Debezium gives them.
@@ -39,14 +37,4 @@ func (h *contextHeaders) set(msg *service.Message, kind event.Kind) {
 		msg.MetaSetMut(metaConnectorName, event.Connector)
 		msg.MetaSetMut(metaRunID, h.runID)
 	}
-}
-
-// newRunID returns a random UUID.
-// Source: RFC 9562, 5.4.
-func newRunID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

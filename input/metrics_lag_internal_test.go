@@ -119,11 +119,13 @@ func TestLag_Unknown(t *testing.T) {
 	}
 }
 
-// Once a minute the drift of each table is published, and what has been read is counted by table and operation.
+// Once a minute the headroom and the drift of each table are published, and
+// what has been read is counted by table and operation.
 func TestMetrics_Tables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, in, rec := measured(t, lagTable+"INSERT dbo.t VALUES (1), (2), (3)\n"+
 			"CREATE TABLE dbo.none (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N'none', @role_name = NULL\n", "include_schema_changes: false")
+		after(time.Minute) // the inserts are captured: they are in the snapshot alone
 		require.NoError(t, in.Connect(t.Context()))
 		for rows := 0; rows < 3; {
 			d := mustNext(t, in)
@@ -142,6 +144,7 @@ func TestMetrics_Tables(t *testing.T) {
 		require.NoError(t, server.Exec("USE db\nALTER TABLE dbo.t ADD more int NULL"))
 		after(6 * time.Hour)
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_drift_columns{db,dbo.t}"))
+		assert.InDelta(t, 6*3600, rec.metric("sqlserver_cdc_retention_headroom_seconds{db,dbo.t}"), 900)
 		polls, statements := rec.metric("sqlserver_cdc_polls{db}"), rec.metric("sqlserver_cdc_statements{db}")
 		assert.Positive(t, polls)
 		assert.Less(t, float64(statements)/float64(polls), 2.0, "statements per poll of an idle database, with what is asked once a minute")
