@@ -160,15 +160,15 @@ func (s *source) watchCapture(ctx context.Context, db database) error {
 	found := w.judge(now, status)
 	before := w.stall
 	w.stall = found
-	s.meter.stalled(found.kind != "")
+	s.meter.Stalled(found.kind != "")
 	if found.kind == "" {
-		s.in.metrics.captureStalled.Set(0, s.databaseName())
+		s.in.metrics.CaptureStalled.Set(0, s.databaseName())
 		if before.kind != "" {
 			s.log.Infof("Changes are captured again")
 		}
 		return nil
 	}
-	s.in.metrics.captureStalled.Set(1, s.databaseName())
+	s.in.metrics.CaptureStalled.Set(1, s.databaseName())
 	if s.cfg.watch.strict {
 		return sqlserver.NewProblem(reasonCaptureStalled, "no changes are captured: "+found.cause, found.remedy, nil)
 	}

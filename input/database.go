@@ -140,7 +140,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err := d.checkGuardrail(ctx); err != nil {
 		return err
 	}
-	d.meter.captures(d.name, len(d.tables))
+	d.meter.Captures(d.name, len(d.tables))
 	sortTables(d.tables, d.selection)
 	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
 		return err
@@ -376,7 +376,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Saved:                    saved,
 		OnCompleted:              d.completed,
 		OnSkipped:                d.cfg.onSkipped(sink),
-		OnPoll:                   func(p sqlserver.Poll) { d.meter.polled(p, d.conn.Statements()) },
+		OnPoll:                   func(p sqlserver.Poll) { d.meter.Polled(p, d.conn.Statements()) },
 		Remark:                   d.notices.warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

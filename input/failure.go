@@ -143,13 +143,13 @@ func (s *source) succeed() {
 		s.log.Infof("The database is read again")
 	}
 	s.failures = pace{}
-	s.in.metrics.connected.Set(1, s.databaseName())
+	s.in.metrics.Connected.Set(1, s.databaseName())
 	s.in.change(s, state{working: true})
 }
 
 // interrupt publishes that the source has stopped working, and tries again.
 func (s *source) interrupt() {
-	s.in.metrics.connected.Set(0, s.databaseName())
+	s.in.metrics.Connected.Set(0, s.databaseName())
 	s.in.change(s, state{})
 }
 
@@ -171,7 +171,7 @@ func (s *source) fail(ctx context.Context, err error) {
 		wait = s.retryLater(err)
 	}
 	if name := s.databaseName(); name != "" {
-		s.in.metrics.connected.Set(0, name)
+		s.in.metrics.Connected.Set(0, name)
 	}
 	roused := make(chan struct{})
 	s.in.change(s, state{err: err, fatal: reason != "", roused: roused})
@@ -218,7 +218,7 @@ func (f *fatalState) enter(in *input, now fatalState) (news bool) {
 	}
 	f.clear(in)
 	*f = now
-	in.metrics.fatal.Set(1, f.reason, f.database)
+	in.metrics.Fatal.Set(1, f.reason, f.database)
 	return true
 }
 
@@ -232,7 +232,7 @@ func (f *fatalState) leave(in *input, log *service.Logger) {
 
 func (f *fatalState) clear(in *input) {
 	if f.reason != "" {
-		in.metrics.fatal.Set(0, f.reason, f.database)
+		in.metrics.Fatal.Set(0, f.reason, f.database)
 	}
 	*f = fatalState{}
 }

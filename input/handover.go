@@ -65,7 +65,7 @@ func (s *source) ackOf(session *session, n int, resolve func()) service.AckFunc 
 	database := s.keeper.database
 	return func(_ context.Context, err error) error {
 		if err != nil {
-			s.in.metrics.nacks.Incr(int64(n), database)
+			s.in.metrics.Nacks.Incr(int64(n), database)
 			if s.cfg.replayNacks {
 				session.close(&rejectedError{err})
 				return nil
@@ -78,7 +78,7 @@ func (s *source) ackOf(session *session, n int, resolve func()) service.AckFunc 
 }
 
 func (s *source) warnStalled() {
-	s.in.metrics.checkpointStalls.Incr(1, s.keeper.database)
+	s.in.metrics.CheckpointStalls.Incr(1, s.keeper.database)
 	s.log.Warnf("Nothing was acknowledged for %v with %d messages handed over (%s); the output seems to collect more before it sends. Handing over up to %d more (%s). Raise %s, or lower batching.count of the output or give it a batching.period",
 		checkpoint.StallAfter, s.cfg.checkpointLimit, fieldCheckpointLimit, s.in.cfg.maxQueueSize, fieldMaxQueueSize, fieldCheckpointLimit)
 }

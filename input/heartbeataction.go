@@ -61,7 +61,7 @@ func (a *heartbeatAction) report(err error) {
 	case s.in.ctx.Err() != nil:
 		return
 	default:
-		s.in.metrics.actionFailures.Incr(1, s.meter.name())
+		s.in.metrics.ActionFailures.Incr(1, s.meter.Name())
 		if !a.failed {
 			s.log.Warnf("The statement of %s fails and is tried again with the next heartbeat: %v", fieldHeartbeatActionQuery, advised(err))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -26,7 +27,7 @@ type input struct {
 	cfg     config
 	mgr     *service.Resources
 	log     *service.Logger
-	metrics metrics
+	metrics *metrics.Set
 	context *contextHeaders // nil: without
 	cache   checkpoint.Cache
 	// server is one for all connections, since it keeps what they log in with.
@@ -84,7 +85,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		cfg:     cfg,
 		mgr:     mgr,
 		log:     mgr.Logger(),
-		metrics: newMetrics(mgr.Metrics()),
+		metrics: metrics.NewSet(mgr.Metrics()),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		server:  server,
 		open:    openSource,

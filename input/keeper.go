@@ -51,7 +51,7 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		Save:   k.save,
 		Before: mark.before,
 		OnError: func(err error, failures int) {
-			s.in.metrics.checkpointFailures.Incr(1, database)
+			s.in.metrics.CheckpointFailures.Incr(1, database)
 			if failures == 1 {
 				s.log.Warnf("Saving the position failed and is tried again; messages since the last saved one would be repeated after a restart: %v", err)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
@@ -81,7 +82,7 @@ func (n *notifier) take(database string, at lsn.Position) (*event.Batch, error) 
 // observers are told what a connection finds; they outlive it.
 type observers struct {
 	notices  *notices
-	meter    *meter
+	meter    *metrics.Meter
 	notifier *notifier
 }
 
@@ -105,7 +106,7 @@ func (d *serverDatabase) observer(tables []snapshot.Table, progress *snapshot.Pr
 			done++
 		}
 	}
-	d.meter.snapshotBegins(len(tables), done)
+	d.meter.SnapshotBegins(len(tables), done)
 	return o
 }
 
@@ -121,12 +122,12 @@ func (o *snapshotObserver) TableStarted(dst *event.Batch, at lsn.Position, t *sc
 
 // TableDone implements [snapshot.Observer].
 func (o *snapshotObserver) TableDone(dst *event.Batch, at lsn.Position, t *schema.Table, rows int64) error {
-	o.meter.tableRead()
+	o.meter.TableRead()
 	return o.notifier.tell(dst, o.database, o.tells.TableScanCompleted(t.ID(), rows), at)
 }
 
 // Completed implements [snapshot.Observer].
 func (o *snapshotObserver) Completed(dst *event.Batch, at lsn.Position) error {
-	o.meter.snapshotEnds()
+	o.meter.SnapshotEnds()
 	return o.notifier.tell(dst, o.database, o.tells.Completed(), at)
 }

@@ -86,9 +86,11 @@ func (q *queue) took(i item) {
 	}
 }
 
-// fill returns how many messages and bytes are in the queue. It is safe for
-// concurrent use.
-func (q *queue) fill() (messages, bytes int64) { return q.heldMessages.Load(), q.heldBytes.Load() }
+// Fill implements [metrics.Queue].
+func (q *queue) Fill() (messages, bytes int64) { return q.heldMessages.Load(), q.heldBytes.Load() }
+
+// Capacity implements [metrics.Queue].
+func (q *queue) Capacity() (messages, bytes int64) { return q.maxMessages, q.maxBytes }
 
 // close says that nothing more will be pushed.
 func (q *queue) close() { close(q.items) }

@@ -42,7 +42,7 @@ func (s *source) read(from mark) *reading {
 		ready: make(chan struct{}), done: make(chan struct{}),
 		interval: newInterval(s.cfg.pollInterval, s.cfg.adaptive),
 	}
-	s.meter.reads(r.queue, s.session.tracker)
+	s.meter.Reads(r.queue, s.session.tracker.Unacknowledged)
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
 	db := s.db
@@ -93,7 +93,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 			continue
 		}
 		if err == nil {
-			r.source.meter.caughtUp()
+			r.source.meter.CaughtUp()
 		}
 		if err == nil && r.source.heartbeats.due() {
 			if err := r.beat(ctx); err != nil {
@@ -144,7 +144,7 @@ func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) e
 			return err
 		}
 	}
-	r.source.meter.read(b, upTo)
+	r.source.meter.Read(b, upTo)
 	return r.push(ctx, item{batch: b, mark: r.mark.at(upTo)})
 }
 
@@ -179,7 +179,7 @@ func (r *reading) pushAside(ctx context.Context, b *event.Batch) error {
 	if len(b.Messages) == 0 {
 		return nil
 	}
-	r.source.meter.countBatch(b)
+	r.source.meter.CountBatch(b)
 	return r.push(ctx, item{batch: b, mark: r.mark})
 }
 
@@ -236,7 +236,7 @@ func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
 
 // Emit implements [snapshot.Sink].
 func (s *snapshotSink) Emit(ctx context.Context, b *event.Batch, p *snapshot.Progress) error {
-	s.r.source.meter.countBatch(b)
+	s.r.source.meter.CountBatch(b)
 	m := s.r.mark
 	m.progress = p
 	if n := len(b.Messages); n > 0 {

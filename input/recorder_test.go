@@ -10,6 +10,8 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 )
 
 // recorder keeps what an input says in logs and metrics.
@@ -110,6 +112,6 @@ func recordedInput(t *testing.T, f *fakeServer, cache *memoryCache, fields strin
 	in := testInputWith(t, f, cache, fields, opts)
 	in.mgr = r.resources(t)
 	in.log = in.mgr.Logger()
-	in.metrics = newMetrics(in.mgr.Metrics())
+	in.metrics = metrics.NewSet(in.mgr.Metrics())
 	return in, r
 }

@@ -48,7 +48,7 @@ func (s *source) settleRejection(ctx context.Context) error {
 	at, times := committed.position(), s.nacks.next(committed.place())
 	switch {
 	case times%nackAlarm == 0:
-		s.in.metrics.repeatedNacks.Incr(1, s.keeper.database)
+		s.in.metrics.RepeatedNacks.Incr(1, s.keeper.database)
 		s.log.Errorf("Messages after position %s were rejected %d times in a row; nothing behind them is delivered until they are accepted: %v", at, times, cause)
 	case times == 1:
 		s.log.Warnf("Reading again from the last acknowledged position %s: %v", at, cause)

@@ -57,7 +57,7 @@ func (c config) onSkipped(sink stream.Sink) stream.OnSkipped {
 // skipped implements [skipper].
 func (r *reading) skipped(table, instance string, s stream.Skipped) {
 	database := r.source.keeper.database
-	r.source.in.metrics.skippedGaps.Incr(1, database, table)
+	r.source.in.metrics.SkippedGaps.Incr(1, database, table)
 	r.source.log.Errorf("Changes were cleaned up before they were read and are skipped, because of %s: %s: table %s, capture instance %q, from commit LSN %s up to, but without, %s; key %q keeps a record of it",
 		fieldRetentionGapPolicy, gapsSkip, table, instance, s.From, s.To, r.source.cfg.checkpointKey(database)+identitiesDocument.suffix)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 )
 
 // source reads one database: over a connection of its own, with its own
@@ -61,7 +62,7 @@ func (in *input) newSource(database string) (*source, error) {
 		s.log = s.log.With("database", database)
 	}
 	s.maker.context = in.context
-	s.notices, s.meter = newNotices(s.slog()), newMeter(&in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.ceiling))
+	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.ceiling))
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (s *source) eventOptions() event.Options {
 // warnNull reports a NULL that change data capture recorded where the table
 // has none: once for each column in the log, always in the metrics.
 func (s *source) warnNull(n event.NullNotice) {
-	s.in.metrics.unexpectedNulls.Incr(1, n.Table.Database)
+	s.in.metrics.UnexpectedNulls.Incr(1, n.Table.Database)
 	if n.First && s.cfg.failures != event.FailuresSkip {
 		s.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
 	}
@@ -110,7 +111,7 @@ func (s *source) warnNull(n event.NullNotice) {
 // warnValue reports a value for which null is written: once for each column in
 // the log, always in the metrics.
 func (s *source) warnValue(n event.ValueNotice) {
-	s.in.metrics.unconvertedValues.Incr(1, n.Table.Database)
+	s.in.metrics.UnconvertedValues.Incr(1, n.Table.Database)
 	if n.First && s.cfg.failures != event.FailuresSkip {
 		s.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
 	}
@@ -120,7 +121,7 @@ func (s *source) warnValue(n event.ValueNotice) {
 func (s *source) run() {
 	defer close(s.ended)
 	var background sync.WaitGroup
-	background.Go(func() { s.meter.run(s.in.ctx) })
+	background.Go(func() { s.meter.Run(s.in.ctx) })
 	defer background.Wait()
 	for s.in.ctx.Err() == nil {
 		err := s.start(s.in.ctx)
@@ -195,7 +196,7 @@ func (s *source) connect(ctx context.Context) error {
 			s.disconnect()
 			return err
 		}
-		s.meter.connected(db.Name(), s.keeper != nil)
+		s.meter.Connected(db.Name(), s.keeper != nil)
 	}
 	if s.keeper == nil {
 		k, err := s.newKeeper(ctx, s.db.Name())

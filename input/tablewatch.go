@@ -9,9 +9,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
-// tableInterval is how often the states of the tables are looked at.
-const tableInterval = time.Minute
-
 // tableWatch looks at the states of the tables between two passes.
 type tableWatch struct {
 	poller
@@ -22,7 +19,7 @@ type tableWatch struct {
 // PollOnce implements [poller].
 func (w tableWatch) PollOnce(ctx context.Context) (bool, error) {
 	more, err := w.poller.PollOnce(ctx)
-	if err == nil && w.database.meter.tablesDue(time.Now()) {
+	if err == nil && w.database.meter.TablesDue(time.Now()) {
 		w.look(ctx)
 	}
 	return more, err
@@ -38,5 +35,5 @@ func (w tableWatch) look(ctx context.Context) {
 		d.log.Debug("the states of the tables are not known", "error", err)
 		return
 	}
-	d.meter.tables(slices.DeleteFunc(states, func(s sqlserver.TableState) bool { return !d.selection.Match(s.Schema, s.Table) }))
+	d.meter.Tables(slices.DeleteFunc(states, func(s sqlserver.TableState) bool { return !d.selection.Match(s.Schema, s.Table) }))
 }

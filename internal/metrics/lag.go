@@ -1,4 +1,4 @@
-package input
+package metrics
 
 import (
 	"slices"

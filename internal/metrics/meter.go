@@ -1,11 +1,10 @@
-package input
+package metrics
 
 import (
 	"context"
 	"sync"
 	"time"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -19,22 +18,24 @@ const (
 	// own; others are counted together, as otherTables.
 	maxTables   = 1000
 	otherTables = "other"
+	// tableInterval is how often the states of the tables are looked at.
+	tableInterval = time.Minute
 )
 
-// meter keeps the figures of one database, which outlive its connections. What
+// Meter keeps the figures of one database, which outlive its connections. What
 // is counted is counted once a batch; what changes with time alone is published
 // by a goroutine, because while the output takes nothing no other runs. It is
 // safe for concurrent use.
-type meter struct {
-	metrics  *metrics
+type Meter struct {
+	metrics  *Set
 	interval time.Duration // the longest time between two looks for changes
 
 	mu       sync.Mutex
 	database string // empty before the first connection: nothing is published
 	lag      lag
 	window   window
-	queue    *queue
-	tracker  *checkpoint.Tracker[mark]
+	queue    Queue      // nil: there is no reading yet
+	pending  func() int // messages handed over and not acknowledged
 	snapshot snapshotFigures
 
 	labels     map[schema.TableID]string
@@ -58,12 +59,14 @@ type eventCount struct {
 	n  int64
 }
 
-func newMeter(m *metrics, interval time.Duration) *meter {
-	return &meter{metrics: m, interval: interval, labels: map[schema.TableID]string{}, counted: map[counted]int{}}
+// NewMeter returns the figures of a database, with the longest time between two
+// looks for changes.
+func NewMeter(m *Set, interval time.Duration) *Meter {
+	return &Meter{metrics: m, interval: interval, labels: map[schema.TableID]string{}, counted: map[counted]int{}}
 }
 
-// connected notes a new connection, and that it is not the first.
-func (m *meter) connected(database string, again bool) {
+// Connected notes a new connection, and that it is not the first.
+func (m *Meter) Connected(database string, again bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.database, m.statements = database, 0
@@ -72,28 +75,37 @@ func (m *meter) connected(database string, again bool) {
 	}
 }
 
-// name returns the database's name as the figures have it.
-func (m *meter) name() string {
+// Name returns the database's name as the figures have it.
+func (m *Meter) Name() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.database
 }
 
-// captures notes how many tables are captured.
-func (m *meter) captures(database string, tables int) {
+// Captures notes how many tables are captured.
+func (m *Meter) Captures(database string, tables int) {
 	m.metrics.capturedTables.Set(int64(tables), database)
 }
 
-// reads notes the queue and the tracker of a new reading.
-func (m *meter) reads(q *queue, t *checkpoint.Tracker[mark]) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.queue, m.tracker = q, t
+// Queue is what is read and not handed over.
+type Queue interface {
+	// Fill returns how many messages and bytes there are.
+	Fill() (messages, bytes int64)
+	// Capacity returns how many there may be; zero bytes: no bound.
+	Capacity() (messages, bytes int64)
 }
 
-// polled notes what a look for changes has found, and how many statements the
+// Reads notes the queue of a new reading, and what knows how many of its
+// messages are handed over and not acknowledged.
+func (m *Meter) Reads(q Queue, unacknowledged func() int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue, m.pending = q, unacknowledged
+}
+
+// Polled notes what a look for changes has found, and how many statements the
 // connection has sent so far.
-func (m *meter) polled(p sqlserver.Poll, statements int64) {
+func (m *Meter) Polled(p sqlserver.Poll, statements int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lag.looked(time.Now(), p)
@@ -102,22 +114,22 @@ func (m *meter) polled(p sqlserver.Poll, statements int64) {
 	m.statements = statements
 }
 
-// caughtUp notes that everything that was found is read.
-func (m *meter) caughtUp() {
+// CaughtUp notes that everything that was found is read.
+func (m *Meter) CaughtUp() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lag.caughtUp()
 }
 
-// stalled notes whether the capture job is known to stand still.
-func (m *meter) stalled(yes bool) {
+// Stalled notes whether the capture job is known to stand still.
+func (m *Meter) Stalled(yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lag.stalled = yes
 }
 
-// read counts a batch of the stream.
-func (m *meter) read(b *event.Batch, upTo lsn.Position) {
+// Read counts a batch of the stream.
+func (m *Meter) Read(b *event.Batch, upTo lsn.Position) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lastCommit := m.lag.read(b, upTo)
@@ -127,15 +139,15 @@ func (m *meter) read(b *event.Batch, upTo lsn.Position) {
 	m.count(b)
 }
 
-// countBatch counts a batch that is not of the stream.
-func (m *meter) countBatch(b *event.Batch) {
+// CountBatch counts a batch that is not of the stream.
+func (m *Meter) CountBatch(b *event.Batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count(b)
 }
 
-// acknowledged notes that everything up to a position is delivered.
-func (m *meter) acknowledged(upTo lsn.Position) {
+// Acknowledged notes that everything up to a position is delivered.
+func (m *Meter) Acknowledged(upTo lsn.Position) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -145,8 +157,8 @@ func (m *meter) acknowledged(upTo lsn.Position) {
 	})
 }
 
-// tablesDue reports whether it is time to look at the states of the tables.
-func (m *meter) tablesDue(now time.Time) bool {
+// TablesDue reports whether it is time to look at the states of the tables.
+func (m *Meter) TablesDue(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now.Before(m.tablesAt) {
@@ -156,8 +168,8 @@ func (m *meter) tablesDue(now time.Time) bool {
 	return true
 }
 
-// tables publishes the states of the tables.
-func (m *meter) tables(states []sqlserver.TableState) {
+// Tables publishes the states of the tables.
+func (m *Meter) Tables(states []sqlserver.TableState) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range states {
@@ -174,7 +186,7 @@ func (m *meter) tables(states []sqlserver.TableState) {
 }
 
 // count counts the messages of a batch, those that are alike at once.
-func (m *meter) count(b *event.Batch) {
+func (m *Meter) count(b *event.Batch) {
 	m.counts = m.counts[:0]
 	clear(m.counted)
 	var others map[event.Kind]int64
@@ -213,7 +225,7 @@ func (m *meter) count(b *event.Batch) {
 }
 
 // place returns where a change is counted.
-func (m *meter) place(what counted, e *event.Message) int {
+func (m *Meter) place(what counted, e *event.Message) int {
 	at, known := m.counted[what]
 	if !known {
 		at = len(m.counts)
@@ -224,7 +236,7 @@ func (m *meter) place(what counted, e *event.Message) int {
 }
 
 // label returns the label of a table.
-func (m *meter) label(id schema.TableID) string {
+func (m *Meter) label(id schema.TableID) string {
 	id.Database = ""
 	label, known := m.labels[id]
 	if !known {
@@ -237,8 +249,8 @@ func (m *meter) label(id schema.TableID) string {
 	return label
 }
 
-// run publishes again and again until ctx ends.
-func (m *meter) run(ctx context.Context) {
+// Run publishes again and again until ctx ends.
+func (m *Meter) Run(ctx context.Context) {
 	ticker := time.NewTicker(publishInterval)
 	defer ticker.Stop()
 	for {
@@ -252,7 +264,7 @@ func (m *meter) run(ctx context.Context) {
 }
 
 // publish sets the gauges that move by themselves.
-func (m *meter) publish(now time.Time) {
+func (m *Meter) publish(now time.Time) {
 	unacknowledged := m.unacknowledged()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -275,25 +287,26 @@ func (m *meter) publish(now time.Time) {
 	}
 	m.snapshot.publish(now, to, database)
 	if m.queue != nil {
-		messages, bytes := m.queue.fill()
+		messages, bytes := m.queue.Fill()
 		to.queueMessages.Set(messages, database)
 		to.queueBytes.Set(bytes, database)
-		to.queueMessageCapacity.Set(m.queue.maxMessages, database)
-		to.queueByteCapacity.Set(m.queue.maxBytes, database)
+		messages, bytes = m.queue.Capacity()
+		to.queueMessageCapacity.Set(messages, database)
+		to.queueByteCapacity.Set(bytes, database)
 		to.unacknowledged.Set(unacknowledged, database)
 	}
 }
 
-// unacknowledged asks the tracker, without the meter's lock: the tracker calls
-// [meter.acknowledged] under its own.
-func (m *meter) unacknowledged() int64 {
+// unacknowledged asks without the meter's lock: who knows calls
+// [Meter.Acknowledged] under one of its own.
+func (m *Meter) unacknowledged() int64 {
 	m.mu.Lock()
-	t := m.tracker
+	pending := m.pending
 	m.mu.Unlock()
-	if t == nil {
+	if pending == nil {
 		return 0
 	}
-	return int64(t.Unacknowledged())
+	return int64(pending())
 }
 
 // snapshotFigures say how far a snapshot has come.
@@ -304,7 +317,7 @@ type snapshotFigures struct {
 }
 
 // publish sets the gauges of snapshots.
-func (f *snapshotFigures) publish(now time.Time, to *metrics, database string) {
+func (f *snapshotFigures) publish(now time.Time, to *Set, database string) {
 	if !f.known {
 		return
 	}
@@ -319,23 +332,23 @@ func (f *snapshotFigures) publish(now time.Time, to *metrics, database string) {
 	to.snapshotSeconds.Set(int64(until.Sub(f.begun).Seconds()), database)
 }
 
-// snapshotBegins notes that so many tables are to be read, of which some are
+// SnapshotBegins notes that so many tables are to be read, of which some are
 // read already.
-func (m *meter) snapshotBegins(tables, done int) {
+func (m *Meter) SnapshotBegins(tables, done int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshot = snapshotFigures{known: true, begun: time.Now(), tables: tables, done: done}
 }
 
-// tableRead notes that a table is read.
-func (m *meter) tableRead() {
+// TableRead notes that a table is read.
+func (m *Meter) TableRead() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshot.done++
 }
 
-// snapshotEnds notes that all tables are read.
-func (m *meter) snapshotEnds() {
+// SnapshotEnds notes that all tables are read.
+func (m *Meter) SnapshotEnds() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshot.ended = time.Now()

@@ -1,24 +1,39 @@
-package input
+package metrics
 
 import "github.com/redpanda-data/benthos/v4/public/service"
 
-// metrics are those of one input; docs/metrics.md and alerts know them by name.
+// Set is the metrics of one input; docs/metrics.md and alerts know them by name.
 // Every one carries the database. Of the others, the label table is bounded by
-// maxTables, and the rest are small vocabularies.
-type metrics struct {
-	fatal              *service.MetricGauge   // reason, database
-	connected          *service.MetricGauge   // database
-	captureStalled     *service.MetricGauge   // database
-	nacks              *service.MetricCounter // database
-	repeatedNacks      *service.MetricCounter // database
-	checkpointFailures *service.MetricCounter // database
-	checkpointStalls   *service.MetricCounter // database
-	unexpectedNulls    *service.MetricCounter // database
-	unconvertedValues  *service.MetricCounter // database
-	skippedGaps        *service.MetricCounter // database, table
-	reconnects         *service.MetricCounter // database
-	actionFailures     *service.MetricCounter // database
+// maxTables, and the rest are small vocabularies. The exported ones are set by
+// the input; a [Meter] sets the rest.
+type Set struct {
+	// Fatal is 1 while a person must cure what keeps a database from being
+	// read: reason, database.
+	Fatal *service.MetricGauge
+	// Connected is 1 while there is a connection: database.
+	Connected *service.MetricGauge
+	// CaptureStalled is 1 while the capture job is known to stand still: database.
+	CaptureStalled *service.MetricGauge
+	// Nacks counts messages that were rejected: database.
+	Nacks *service.MetricCounter
+	// RepeatedNacks counts rejections in a row at one position that are too
+	// many: database.
+	RepeatedNacks *service.MetricCounter
+	// CheckpointFailures counts positions that could not be saved: database.
+	CheckpointFailures *service.MetricCounter
+	// CheckpointStalls counts hand-overs that stood still because nothing was
+	// acknowledged: database.
+	CheckpointStalls *service.MetricCounter
+	// UnexpectedNulls counts nulls of columns that have none: database.
+	UnexpectedNulls *service.MetricCounter
+	// UnconvertedValues counts values that do not fit their type: database.
+	UnconvertedValues *service.MetricCounter
+	// SkippedGaps counts what cleanup took before it was read: database, table.
+	SkippedGaps *service.MetricCounter
+	// ActionFailures counts heartbeat actions that failed: database.
+	ActionFailures *service.MetricCounter
 
+	reconnects   *service.MetricCounter // database
 	events       *service.MetricCounter // database, table, op
 	messages     *service.MetricCounter // database, kind
 	transactions *service.MetricCounter // database
@@ -43,21 +58,22 @@ type metrics struct {
 	snapshotSeconds                         *service.MetricGauge // database
 }
 
-func newMetrics(m *service.Metrics) metrics {
+// NewSet declares the metrics of an input.
+func NewSet(m *service.Metrics) *Set {
 	const database = "database"
-	return metrics{
-		fatal:              m.NewGauge("sqlserver_cdc_fatal", "reason", database),
-		connected:          m.NewGauge("sqlserver_cdc_connected", database),
-		captureStalled:     m.NewGauge("sqlserver_cdc_capture_stalled", database),
-		nacks:              m.NewCounter("sqlserver_cdc_nacks", database),
-		repeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
-		checkpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
-		checkpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
-		unconvertedValues:  m.NewCounter("sqlserver_cdc_unconverted_values", database),
-		skippedGaps:        m.NewCounter("sqlserver_cdc_skipped_gaps", database, "table"),
-		unexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
+	return &Set{
+		Fatal:              m.NewGauge("sqlserver_cdc_fatal", "reason", database),
+		Connected:          m.NewGauge("sqlserver_cdc_connected", database),
+		CaptureStalled:     m.NewGauge("sqlserver_cdc_capture_stalled", database),
+		Nacks:              m.NewCounter("sqlserver_cdc_nacks", database),
+		RepeatedNacks:      m.NewCounter("sqlserver_cdc_repeated_nacks", database),
+		CheckpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
+		CheckpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
+		UnconvertedValues:  m.NewCounter("sqlserver_cdc_unconverted_values", database),
+		SkippedGaps:        m.NewCounter("sqlserver_cdc_skipped_gaps", database, "table"),
+		UnexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
 		reconnects:         m.NewCounter("sqlserver_cdc_reconnects", database),
-		actionFailures:     m.NewCounter("sqlserver_cdc_heartbeat_action_failures", database),
+		ActionFailures:     m.NewCounter("sqlserver_cdc_heartbeat_action_failures", database),
 
 		events:       m.NewCounter("sqlserver_cdc_events", database, "table", "op"),
 		messages:     m.NewCounter("sqlserver_cdc_messages", database, "kind"),

@@ -1,4 +1,4 @@
-package input
+package metrics
 
 import (
 	"go/ast"
@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// declaredMetrics returns what newMetrics declares: kind and labels by name.
+// declaredMetrics returns what [NewSet] declares: kind and labels by name.
 func declaredMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "metrics.go", nil, 0)
@@ -30,26 +31,36 @@ func declaredMetrics(t *testing.T) map[string]string {
 		}
 		var labels []string
 		for _, arg := range call.Args[1:] {
-			label := text(arg)
+			label := literal(arg)
 			if label == "" {
 				label = arg.(*ast.Ident).Name // the constant is called as its value
 			}
 			labels = append(labels, "`"+label+"`")
 		}
-		declared[text(call.Args[0])] = strings.ToLower(strings.TrimPrefix(method.Sel.Name, "New")) + " | " + strings.Join(labels, ", ")
+		declared[literal(call.Args[0])] = strings.ToLower(strings.TrimPrefix(method.Sel.Name, "New")) + " | " + strings.Join(labels, ", ")
 		return true
 	})
 	require.NotEmpty(t, declared)
 	return declared
 }
 
+// literal returns the text of a literal; empty for anything else.
+func literal(e ast.Expr) string {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	unquoted, _ := strconv.Unquote(lit.Value)
+	return unquoted
+}
+
 // TestMetricsPage holds docs/metrics.md to the code: every metric is there with
 // its kind and labels, and the alerts and the table of Debezium's metrics name
 // none that is not.
 func TestMetricsPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)
-	operations, err := os.ReadFile("../docs/operations.md")
+	operations, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	declared := declaredMetrics(t)
 	listed := map[string]string{}
@@ -80,7 +91,7 @@ MilliSecondsSinceLastRecoveredChange MilliSecondsSinceLastAppliedChange LastReco
 
 // Every metric of Debezium's has its row.
 func TestMetricsPage_Debezium(t *testing.T) {
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(page), "\n## From Debezium's metrics\n")
 	require.True(t, found)
