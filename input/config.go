@@ -13,6 +13,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
@@ -53,7 +54,7 @@ type config struct {
 	retentionGaps               string
 	streamingFetchSize          int
 	pollInterval                time.Duration
-	adaptive                    adaptive
+	adaptive                    pace.Bounds
 	heartbeatInterval           time.Duration // zero: none
 	heartbeatAction             string        // empty: none
 	notifications               notificationConfig
@@ -64,7 +65,7 @@ type config struct {
 	maxQueueSize, maxQueueBytes int
 	maxReadBytes                int // of rows read and not emitted
 	stopOnFatal                 bool
-	retries                     retryPolicy
+	retries                     pace.Retry
 	streamingDelay              time.Duration // between snapshot and stream
 	cache, cacheKey             string
 	checkpointLimit             int
@@ -222,7 +223,7 @@ func (c config) validate() error {
 	if c.pollInterval <= 0 {
 		return fmt.Errorf("field %s: got %v, must be more than zero", fieldPollInterval, c.pollInterval)
 	}
-	return c.adaptive.validate()
+	return validateAdaptive(c.adaptive)
 }
 
 // checkpointKey returns the key under which the position of a database is

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -88,13 +89,13 @@ func (r *reader) auth() sqlserver.Auth {
 }
 
 // retries reads what becomes of errors that time cures.
-func (r *reader) retries() retryPolicy {
-	p := retryPolicy{most: r.duration(fieldRetriableRestartConnectorWait), limit: r.int(fieldErrorsMaxRetries)}
-	if p.most <= 0 {
-		r.fail(fmt.Errorf("field %s: got %v, must be more than zero", fieldRetriableRestartConnectorWait, p.most))
+func (r *reader) retries() pace.Retry {
+	p := pace.Retry{Most: r.duration(fieldRetriableRestartConnectorWait), Limit: r.int(fieldErrorsMaxRetries)}
+	if p.Most <= 0 {
+		r.fail(fmt.Errorf("field %s: got %v, must be more than zero", fieldRetriableRestartConnectorWait, p.Most))
 	}
-	if p.limit < -1 {
-		r.fail(fmt.Errorf("field %s: got %d, must be -1 for no limit, or more", fieldErrorsMaxRetries, p.limit))
+	if p.Limit < -1 {
+		r.fail(fmt.Errorf("field %s: got %d, must be -1 for no limit, or more", fieldErrorsMaxRetries, p.Limit))
 	}
 	return p
 }

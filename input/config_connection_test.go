@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -27,7 +28,7 @@ retriable_restart_connector_wait: 2s
 	assert.Equal(t, 5*time.Second, s.ConnectTimeout)
 	assert.Equal(t, sqlserver.NoQueryTimeout, s.QueryTimeout)
 	assert.Equal(t, []string{"SET DEADLOCK_PRIORITY LOW", "SET LOCK_TIMEOUT 5000"}, s.InitialStatements)
-	assert.Equal(t, retryPolicy{most: 2 * time.Second, limit: 3}, in.cfg.retries)
+	assert.Equal(t, pace.Retry{Most: 2 * time.Second, Limit: 3}, in.cfg.retries)
 }
 
 // Every field of the group arrives.
@@ -73,33 +74,4 @@ func TestConfig_ConnectionMistakes(t *testing.T) {
 			assert.NotContains(t, err.Error(), "hush")
 		})
 	}
-}
-
-func TestRetryPolicy_Pauses(t *testing.T) {
-	p := retryPolicy{most: 10 * time.Second, limit: -1}
-	for attempt, want := range map[int]time.Duration{
-		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond, 8: 10 * time.Second, 1000: 10 * time.Second,
-	} {
-		for range 50 {
-			got := p.pause(attempt)
-			assert.LessOrEqual(t, got, want)
-			assert.Greater(t, got, want*3/4-time.Nanosecond)
-		}
-	}
-	assert.LessOrEqual(t, retryPolicy{most: time.Nanosecond}.pause(1), time.Nanosecond)
-}
-
-func TestRetryPolicy_Limit(t *testing.T) {
-	cause := sqlserver.ErrConnectionLost
-	reason, err := retryPolicy{limit: 2}.judge(2, cause)
-	assert.Empty(t, reason)
-	assert.Equal(t, cause, err)
-	reason, err = retryPolicy{limit: 2}.judge(3, cause)
-	assert.Equal(t, reasonRetries, reason)
-	require.ErrorIs(t, err, cause)
-	assert.ErrorContains(t, err, "2 attempts in a row")
-	reason, _ = retryPolicy{limit: 0}.judge(1, cause)
-	assert.Equal(t, reasonRetries, reason)
-	reason, _ = retryPolicy{limit: -1}.judge(1e6, cause)
-	assert.Empty(t, reason)
 }

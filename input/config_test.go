@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -35,7 +36,7 @@ func TestConfig_Defaults(t *testing.T) {
 		ApplicationName: "sqlserver-cdc", ApplicationIntent: "ReadWrite", DriverOptions: map[string]string{}, CancelGrace: cancelGrace,
 		Auth: sqlserver.Auth{Mode: "sql"}, ConnectTimeout: time.Minute, QueryTimeout: 10 * time.Minute, InitialStatements: []string{},
 	}, c.server)
-	assert.Equal(t, retryPolicy{most: 10 * time.Second, limit: -1}, c.retries)
+	assert.Equal(t, pace.Retry{Most: 10 * time.Second, Limit: -1}, c.retries)
 	assert.True(t, c.tombstones)
 	assert.False(t, c.keySchemas)
 	assert.False(t, c.valueSchemas)

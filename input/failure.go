@@ -12,6 +12,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
@@ -100,7 +101,7 @@ var curedAfresh = map[string]bool{
 // diagnose is the function diagnose for the state that the source is in. Where
 // a remedy is to start afresh, the error says how.
 func (s *source) diagnose(err error) (reason string, diagnosed error) {
-	alone := s.failures.times >= refusedPatience && s.in.anyWorks()
+	alone := s.failures.Times() >= refusedPatience && s.in.anyWorks()
 	reason, err = diagnose(err, s.keeper != nil && !alone)
 	if !curedAfresh[reason] {
 		return reason, err
@@ -135,14 +136,14 @@ const refusedPatience = 8
 
 // succeed publishes that the source works.
 func (s *source) succeed() {
-	if s.fatal.reason == reasonRetries {
-		s.losses = pace{} // the count begins again
+	if s.fatal.reason == pace.ReasonRetries {
+		s.losses = pace.Streak{} // the count begins again
 	}
 	s.fatal.leave(s.in, s.log)
-	if s.failures.times > 0 && s.cfg.databases.several() {
+	if s.failures.Times() > 0 && s.cfg.databases.several() {
 		s.log.Infof("The database is read again")
 	}
-	s.failures = pace{}
+	s.failures = pace.Streak{}
 	s.in.metrics.Connected.Set(1, s.databaseName())
 	s.in.change(s, state{working: true})
 }
@@ -159,7 +160,7 @@ func (s *source) fail(ctx context.Context, err error) {
 	s.in.unmatched.absent(s.cfg.server.Database)
 	reason, err := s.diagnose(err)
 	if reason == "" {
-		reason, err = s.cfg.retries.judge(s.failures.next(""), advised(err))
+		reason, err = s.cfg.retries.Judge(s.failures.Next(""), advised(err))
 	}
 	if s.cfg.databases.several() {
 		err = fmt.Errorf("database %q: %w", s.databaseName(), err)
@@ -187,10 +188,10 @@ func (s *source) fail(ctx context.Context, err error) {
 // retryLater returns how long to wait after an error that time cures. Benthos
 // logs what Connect returns, which fails only when no other database is read.
 func (s *source) retryLater(err error) time.Duration {
-	if s.failures.times == 1 && s.cfg.databases.several() {
+	if s.failures.Times() == 1 && s.cfg.databases.several() {
 		s.log.Warnf("Reading fails and is tried again: %v", err)
 	}
-	return s.cfg.retries.pause(s.failures.times)
+	return s.cfg.retries.Pause(s.failures.Times())
 }
 
 // enterFatal publishes a fatal state, and logs it when it is news.

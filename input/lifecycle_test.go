@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -365,7 +366,7 @@ func TestInput_TenRejectionsRaiseAnAlarm(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, mustNext(t, in).ack(t.Context(), errDownstream))
 		mustNext(t, in).accept(t)
-		assert.LessOrEqual(t, time.Since(start), pauseFirst)
+		assert.LessOrEqual(t, time.Since(start), pace.PauseFirst)
 		assert.Equal(t, 2, rec.logged("WARN Reading again"))
 		require.NoError(t, in.Close(t.Context()))
 	})

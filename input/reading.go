@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
@@ -20,7 +21,7 @@ type reading struct {
 	queue   *queue
 	mark    mark // of what was pushed last; the goroutine's own
 	// interval is the goroutine's own too.
-	interval interval
+	interval pace.Interval
 
 	cancel context.CancelFunc
 	ready  chan struct{} // closed by the first sign of success
@@ -40,7 +41,7 @@ func (s *source) read(from mark) *reading {
 		source: s, session: s.session, mark: from,
 		queue: newQueue(s.cfg.maxQueueSize, s.cfg.maxQueueBytes),
 		ready: make(chan struct{}), done: make(chan struct{}),
-		interval: newInterval(s.cfg.pollInterval, s.cfg.adaptive),
+		interval: pace.NewInterval(s.cfg.pollInterval, s.cfg.adaptive),
 	}
 	s.meter.Reads(r.queue, s.session.tracker.Unacknowledged)
 	var ctx context.Context
@@ -100,7 +101,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 				return err
 			}
 		}
-		if err := r.pause(ctx, r.interval.next()); err != nil {
+		if err := r.pause(ctx, r.interval.Next()); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 
 // Emit implements [stream.Sink].
 func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
-	r.interval.saw()
+	r.interval.Saw()
 	if err := r.notify(ctx); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *source) settleRejection(ctx context.Context) error {
 		s.disconnect()
 	}
 	committed := s.keeper.committed()
-	at, times := committed.position(), s.nacks.next(committed.place())
+	at, times := committed.position(), s.nacks.Next(committed.place())
 	switch {
 	case times%nackAlarm == 0:
 		s.in.metrics.RepeatedNacks.Incr(1, s.keeper.database)
@@ -53,7 +53,7 @@ func (s *source) settleRejection(ctx context.Context) error {
 	case times == 1:
 		s.log.Warnf("Reading again from the last acknowledged position %s: %v", at, cause)
 	}
-	return s.nacks.pause(ctx, s.cfg.retries)
+	return s.nacks.Pause(ctx, s.cfg.retries)
 }
 
 // settleLoss goes on, over a new connection if need be, behind the last
@@ -65,14 +65,14 @@ func (s *source) settleLoss(ctx context.Context, err error) error {
 	if reason, _ := diagnose(err, true); reason != "" {
 		return err
 	}
-	times := s.losses.next(s.session.tracker.HandedOver().place())
-	if reason, err := s.cfg.retries.judge(times, err); reason != "" {
+	times := s.losses.Next(s.session.tracker.HandedOver().place())
+	if reason, err := s.cfg.retries.Judge(times, err); reason != "" {
 		return err
 	}
 	if times == 1 {
 		s.log.Warnf("Reading was interrupted and starts again: %v", advised(err))
 	}
-	return s.losses.pause(ctx, s.cfg.retries)
+	return s.losses.Pause(ctx, s.cfg.retries)
 }
 
 func (s *source) endSession(ctx context.Context) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 )
 
 // source reads one database: over a connection of its own, with its own
@@ -32,9 +33,9 @@ type source struct {
 	session  *session // nil: the next begins at the committed mark
 	reading  *reading // nil: none runs
 	fatal    fatalState
-	nacks    pace // restarts after rejections
-	losses   pace // restarts after errors of the database
-	failures pace // attempts to begin reading
+	nacks    pace.Streak // restarts after rejections
+	losses   pace.Streak // restarts after errors of the database
+	failures pace.Streak // attempts to begin reading
 
 	// The input's lock guards these.
 	state   state
@@ -62,7 +63,7 @@ func (in *input) newSource(database string) (*source, error) {
 		s.log = s.log.With("database", database)
 	}
 	s.maker.context = in.context
-	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.ceiling))
+	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err

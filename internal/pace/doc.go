@@ -1,0 +1,3 @@
+// Package pace says how long to wait: between two looks for changes, and before
+// reading starts again after trouble.
+package pace
