@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/preflight"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -68,7 +69,7 @@ type serverDatabase struct {
 	name      string
 	selection *schema.Selection
 	facts     sqlserver.Facts
-	rights    sqlserver.Rights
+	rights    *preflight.Rights
 	tables    []*sqlserver.Table // those that are captured
 	events    event.Options
 	// transactions and schemaChanges are nil if they are not to be told of.
@@ -119,7 +120,12 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if !facts.CDCEnabled {
 		return sqlserver.CDCDisabled(facts)
 	}
-	if err := d.checkCatalogueRights(ctx); err != nil {
+	if d.rights, err = preflight.Catalogue(ctx, d.conn, preflight.Want{
+		Database:  d.name,
+		Selection: d.selection,
+		Function:  d.cfg.queryMode == queryFunction,
+		Rows:      d.cfg.snapshotMode == snapshotInitial,
+	}); err != nil {
 		return err
 	}
 	tables, err := d.conn.Catalogue(ctx, d.selection)
@@ -131,7 +137,7 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 		return err
 	}
 	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
-	if err := d.checkRights(ctx, hidden); err != nil {
+	if err := d.rights.Instances(ctx, d.tables, hidden); err != nil {
 		return err
 	}
 	if len(d.tables) == 0 {
@@ -255,7 +261,7 @@ func (d *serverDatabase) Close() error { return d.conn.Close() }
 // and stores the LSN at which the stream begins.
 func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error {
 	if d.cfg.snapshotMode == snapshotInitial {
-		if err := d.checkSources(); err != nil {
+		if err := d.rights.Sources(d.tables); err != nil {
 			return err
 		}
 	}
