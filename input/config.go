@@ -13,6 +13,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -41,11 +42,12 @@ type config struct {
 	tombstones                  bool
 	transactions                bool
 	schemaChanges, capturedOnly bool
-	metadata                    []string // of optionalMetadata
+	metadata                    []string // of messages.Optional
 	extendedHeaders             bool
 	structured                  bool
 	modes                       schema.Modes
 	failures                    event.FailureMode
+	processingFailures          string // of changes of which no event can be made
 	snapshotMode                string
 	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
@@ -96,6 +98,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),
 		failures:                 event.FailureMode(strings.ToLower(r.optionalString(fieldEventConvertingFailureHandlingMode))),
+		processingFailures:       r.choice(fieldEventProcessingFailureHandlingMode),
 		snapshotMode:             r.choice(fieldSnapshotMode),
 		snapshotIsolation:        snapshot.Isolation(r.choice(fieldSnapshotIsolationMode)),
 		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
@@ -177,8 +180,8 @@ func (c config) validate() error {
 		return fmt.Errorf("field %s: must name a cache resource", fieldCheckpointCache)
 	}
 	for _, key := range c.metadata {
-		if !slices.Contains(optionalMetadata, key) {
-			return fmt.Errorf("field %s: unknown metadata key %q; use %s", fieldMetadataInclude, key, strings.Join(optionalMetadata, ", "))
+		if !slices.Contains(messages.Optional, key) {
+			return fmt.Errorf("field %s: unknown metadata key %q; use %s", fieldMetadataInclude, key, strings.Join(messages.Optional, ", "))
 		}
 	}
 	for _, choice := range []struct {
@@ -187,6 +190,7 @@ func (c config) validate() error {
 	}{
 		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite, sqlserver.IntentReadOnly}},
 		{fieldEventConvertingFailureHandlingMode, cmp.Or(string(c.failures), string(event.FailuresWarn)), []string{string(event.FailuresWarn), string(event.FailuresFail), string(event.FailuresSkip)}},
+		{fieldEventProcessingFailureHandlingMode, c.processingFailures, []string{processingFail, processingWarn, processingSkip, processingIgnore}},
 		{fieldSourceTimestampMode, string(c.sourceTime), []string{string(stream.TimeCommit), string(stream.TimeBegin), string(stream.TimeProcessing)}},
 		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
 		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},

@@ -58,3 +58,52 @@ func TestConvertingFailures(t *testing.T) {
 		}
 	}
 }
+
+// event_processing_failure_handling_mode rules what becomes of a change of which
+// no event can be made, and of such a row of the snapshot: here its key is out of
+// the range of its type, for which there is no null.
+func TestProcessingFailures(t *testing.T) {
+	const table = "CREATE TABLE dbo.t (at datetime2(7) NOT NULL PRIMARY KEY, v int NOT NULL)"
+	for _, test := range []struct {
+		mode         string
+		rows, insert int // that arrive
+		says         string
+		times        int
+	}{
+		{"", 1, 0, "Cannot go on (event)", 1},
+		{"fail", 1, 0, "Cannot go on (event)", 1},
+		{"warn", 2, 2, "level=warn", 2},
+		{"skip", 2, 2, "A change is left out", 0},
+		{"ignore", 2, 2, "A change is left out", 0},
+	} {
+		for _, structured := range []string{"false", "true"} {
+			t.Run(test.mode+"/structured "+structured, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server := newQuietServer(t, lines(table, enable("dbo", "t"),
+						"INSERT dbo.t VALUES ('1970-01-01', 1), ('1970-01-02', 2), ('9999-12-31', 3)"))
+					fields := "structured: " + structured + "\nmax_batch_size: 1\nevent_converting_failure_handling_mode: warn\n"
+					if test.mode != "" {
+						fields += "event_processing_failure_handling_mode: " + test.mode
+					}
+					kept := newStore()
+					p := startPipeline(t, server, settings{fields: fields, store: kept})
+					rows := p.settled()
+					require.Len(t, rows, test.rows, "log:\n%s", p.logs)
+					change(t, server, "INSERT dbo.t VALUES ('1970-01-03', 4), ('9999-12-30', 5), ('1970-01-04', 6)")
+					require.Len(t, p.settled(), test.insert, "log:\n%s", p.logs)
+					assert.Equal(t, test.times, strings.Count(p.logs.String(), test.says), "log:\n%s", p.logs)
+					for _, part := range []string{`column "at" of db.dbo.t`, "9999-12-31"} {
+						assert.Equal(t, test.times > 0, strings.Contains(p.logs.String(), part), part)
+					}
+					p.stop()
+					if test.insert == 0 {
+						return
+					}
+					assert.Equal(t, test.rows+test.insert, len(p.everything()))
+					again := startPipeline(t, server, settings{fields: fields, store: kept})
+					require.Empty(t, again.settled(), "the position is behind what was left out")
+				})
+			})
+		}
+	}
+}

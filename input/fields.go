@@ -69,6 +69,7 @@ const (
 	fieldSourceTimestampMode         = "source_timestamp_mode"
 
 	fieldEventConvertingFailureHandlingMode = "event_converting_failure_handling_mode"
+	fieldEventProcessingFailureHandlingMode = "event_processing_failure_handling_mode"
 
 	fieldExtendedHeadersEnabled = "extended_headers_enabled"
 	fieldMetadataInclude        = "metadata_include"
@@ -115,36 +116,11 @@ const (
 	queryDirect   = "direct"
 	queryFunction = "function"
 
+	processingFail   = "fail"
+	processingWarn   = "warn"
+	processingSkip   = "skip"
+	processingIgnore = "ignore" // Debezium's old name of skip
+
 	onFatalWait = "wait"
 	onFatalStop = "stop"
 )
-
-// Metadata keys. The first eight are always there where they apply: a ninth
-// key would halve the throughput of the whole engine, because a Go map grows
-// from one group of eight to a table.
-const (
-	metaTopic          = "topic"
-	metaKey            = "key"
-	metaKind           = "kind"
-	metaOp             = "op"
-	metaDatabase       = "database"
-	metaDatabaseSchema = "database_schema"
-	metaTable          = "table"
-	metaPosition       = "position"
-
-	metaTombstone = "kafka_tombstone_message"
-	metaNewKey    = "__debezium.newkey"
-	metaOldKey    = "__debezium.oldkey"
-
-	metaCommitLSN   = "commit_lsn"
-	metaChangeLSN   = "change_lsn"
-	metaEventSerial = "event_serial_no"
-	metaSnapshot    = "snapshot"
-	metaSourceTime  = "source_ts_ms"
-	metaSchema      = "schema"
-)
-
-// optionalMetadata are the keys that metadata_include may ask for.
-var optionalMetadata = []string{
-	metaCommitLSN, metaChangeLSN, metaEventSerial, metaSnapshot, metaSourceTime, metaSchema,
-}

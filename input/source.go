@@ -85,7 +85,7 @@ func openSource(ctx context.Context, s *source) (database, error) {
 func (s *source) slog() *slog.Logger { return slog.New(logHandler{s.log}) }
 
 func (s *source) eventOptions() event.Options {
-	return event.Options{
+	opts := event.Options{
 		Topics:        s.cfg.topics,
 		SchemaNames:   s.cfg.schemaNames,
 		SkipUnchanged: s.cfg.skipUnchanged,
@@ -98,24 +98,10 @@ func (s *source) eventOptions() event.Options {
 		OnNull:        s.warnNull,
 		OnValue:       s.warnValue,
 	}
-}
-
-// warnNull reports a NULL that change data capture recorded where the table
-// has none: once for each column in the log, always in the metrics.
-func (s *source) warnNull(n event.NullNotice) {
-	s.in.metrics.UnexpectedNulls.Incr(1, n.Table.Database)
-	if n.First && s.cfg.failures != event.FailuresSkip {
-		s.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
+	if s.cfg.processingFailures != processingFail {
+		opts.OnFailure = s.leaveOut
 	}
-}
-
-// warnValue reports a value for which null is written: once for each column in
-// the log, always in the metrics.
-func (s *source) warnValue(n event.ValueNotice) {
-	s.in.metrics.UnconvertedValues.Incr(1, n.Table.Database)
-	if n.First && s.cfg.failures != event.FailuresSkip {
-		s.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
-	}
+	return opts
 }
 
 // run reads until the input is closed, through whatever happens.

@@ -4,6 +4,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
@@ -56,7 +57,7 @@ func eventFields() []*service.ConfigField {
 		service.NewStringListField(fieldMetadataInclude).
 			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
 			Default([]any{}).Advanced().
-			Example([]string{metaCommitLSN, metaSchema}).
+			Example([]string{messages.MetaCommitLSN, messages.MetaSchema}).
 			LintRule(lintMeta),
 		service.NewStringAnnotatedEnumField(fieldSourceTimestampMode, map[string]string{
 			string(stream.TimeCommit):     "When the transaction ended.",
@@ -106,6 +107,14 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("What becomes of a value that has no form in events: a NULL that change data capture recorded in a NOT NULL column, or a value outside the range of its type, such as a nanosecond timestamp of the year 9999. Unset, the first is treated as by `warn` and the second as by `fail`. In a key a value out of range is always an error.").
 			Optional().Advanced(),
+		service.NewStringAnnotatedEnumField(fieldEventProcessingFailureHandlingMode, map[string]string{
+			processingFail:   "The input stops before it, with an error that names table, column and position; see `on_fatal`.",
+			processingWarn:   "It is left out and counted, and a warning names table, column and position of each.",
+			processingSkip:   "It is left out and counted, and only the debug log names it.",
+			processingIgnore: "Debezium's old name of `skip`.",
+		}).
+			Description("What becomes of a change, or of a row of the snapshot, of which no event can be made: a value in it has no form in events, and `event_converting_failure_handling_mode` does not put null in its place, as it never does in a key. What is left out is lost to consumers; the position moves past it. A table of which no events can be made at all is always an error.").
+			Default(processingFail).Advanced(),
 		service.NewStringField(fieldUnavailableValuePlaceholder).
 			Description("What stands for a value that change data capture did not record: `text`, `ntext` and `image` in deletes and before updates, and large values that an update did not touch.").
 			Default(schema.DefaultModes().Placeholder).Advanced(),

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // ordinalBlock is how many ordinals are reserved at a time: more than any
@@ -33,6 +34,7 @@ type emitter struct {
 	optional map[int]int // fields of a table that consumers were told are optional
 
 	begun   int    // the number of the table that is being read, from 1
+	fresh   bool   // no row of it was taken yet, of all that it has
 	rows    int64  // of it, as far as they are read
 	ordinal uint64 // of the next row
 	batch   *event.Batch
@@ -91,17 +93,27 @@ func (e *emitter) take(ctx context.Context, c chunk) error {
 		return err
 	}
 	e.rows += int64(len(c.page.Rows))
-	for i, row := range c.page.Rows {
+	e.fresh = e.fresh || c.first
+	for _, row := range c.page.Rows {
+		next := heldRow{table: c.table, first: e.fresh, at: c.at, reader: c.reader, row: row}
+		dropped, err := e.drops(&next)
+		if err != nil {
+			return err
+		}
+		if dropped {
+			continue
+		}
 		if err := e.release(ctx, false); err != nil {
 			return err
 		}
-		e.next = heldRow{table: c.table, first: c.first && i == 0, at: c.at, reader: c.reader, row: row}
+		e.next, e.fresh = next, false
 		e.held = &e.next
 	}
 	if e.held != nil {
 		e.held.row = slices.Clone(e.held.row) // the page is given back
 	}
 	end := c.page.End
+	e.fresh = e.fresh && !end
 	c.page.Release()
 	switch {
 	case !end:
@@ -149,14 +161,10 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 	}
 	had := len(e.batch.Messages)
 	at := place{firstTable: held.table == 0, firstRow: held.first, lastRow: held.last, last: final}
-	err = encoder.Row(e.batch, event.Change{
-		Op: event.OpRead, After: held.reader.Values(held.row),
-		Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
-		CommitLSN: e.progress.Start, SourceTime: held.at, Snapshot: at.marker(),
-	})
-	if err != nil {
-		return sqlserver.NewProblem(reasonEvent, fmt.Sprintf("a row of %s cannot become an event", encoder.Table().ID()),
-			"correct the row or its column's type, or leave the table out", err)
+	change := e.change(held)
+	change.Snapshot = at.marker()
+	if err := encoder.Row(e.batch, change); err != nil {
+		return refused(encoder.Table(), err)
 	}
 	if err := e.tellOptional(ctx, held, encoder, had); err != nil {
 		return err
@@ -172,6 +180,36 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 		return e.emit(ctx)
 	}
 	return nil
+}
+
+// change returns the change that a row is told as.
+func (e *emitter) change(held *heldRow) event.Change {
+	return event.Change{
+		Op: event.OpRead, After: held.reader.Values(held.row),
+		Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+		CommitLSN: e.progress.Start, SourceTime: held.at,
+	}
+}
+
+// drops reports whether a row is left out because no event can be made of it. It
+// is known before the row is held: which row is a table's last, or its first,
+// shows in its marker.
+func (e *emitter) drops(held *heldRow) (bool, error) {
+	encoder, err := e.encoder(held.table)
+	if err != nil || !encoder.LeavesOut() {
+		return false, err
+	}
+	dropped, err := encoder.Drops(e.change(held))
+	if err != nil {
+		return false, refused(encoder.Table(), err)
+	}
+	return dropped, nil
+}
+
+// refused returns the error for a row of which no event can be made.
+func refused(table *schema.Table, err error) error {
+	return sqlserver.NewProblem(reasonEvent, "no event can be made of a row of "+table.ID().String(),
+		"correct the row or its column's type, "+event.FailureRemedy, err)
 }
 
 // reached notes the key of the last row emitted.

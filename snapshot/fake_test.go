@@ -31,6 +31,16 @@ type fakeServer struct {
 	begun, ended int
 	pages        []string // "table after key", as read
 	fail         func(statement string) error
+	// second gives rows a second value; nil: they have none.
+	second func(id int64) driver.Value
+}
+
+// row returns the values of a row.
+func (f *fakeServer) row(id int64) []driver.Value {
+	if f.second == nil {
+		return []driver.Value{id}
+	}
+	return []driver.Value{id, f.second(id)}
 }
 
 func newFakeServer() *fakeServer {
@@ -125,7 +135,7 @@ func (f *fakeServer) ReadRows(_ context.Context, r *sqlserver.TableReader, after
 	var page sqlserver.RowPage
 	for _, id := range f.rows[name] {
 		if id > last && len(page.Rows) < limit {
-			page.Rows = append(page.Rows, []driver.Value{id})
+			page.Rows = append(page.Rows, f.row(id))
 		}
 	}
 	page.End = len(page.Rows) < limit
@@ -141,7 +151,7 @@ func (f *fakeServer) ScanRows(_ context.Context, r *sqlserver.TableReader, limit
 	for chunk := range slices.Chunk(f.rows[name], limit) {
 		var page sqlserver.RowPage
 		for _, id := range chunk {
-			page.Rows = append(page.Rows, []driver.Value{id})
+			page.Rows = append(page.Rows, f.row(id))
 		}
 		if err := fn(page); err != nil {
 			return err
@@ -220,6 +230,8 @@ func encoder(t *schema.Table) (*event.Encoder, error) {
 
 func run(t testing.TB, f *fakeServer, sink *fakeSink, opts Options, from *Progress) {
 	t.Helper()
-	opts.Encoder = encoder
+	if opts.Encoder == nil {
+		opts.Encoder = encoder
+	}
 	require.NoError(t, New(f, opts, from).Run(t.Context(), sink))
 }

@@ -116,39 +116,30 @@ func (e *Encoder) Omitted() []schema.Omission { return e.plan.Omitted() }
 
 // Row appends the messages of one change: the change and, after a delete, its
 // tombstone; or delete, tombstone and create for an update that changes the
-// key; or nothing for an update without a difference that is to be skipped. On
-// an error nothing is appended. A *schema.ValueError is a value that has no
-// exact form in the chosen modes.
+// key; or nothing for an update without a difference that is to be skipped, and
+// for a change that OnFailure takes. On an error nothing is appended. A
+// *schema.ValueError is a value that has no exact form in the chosen modes.
 func (e *Encoder) Row(dst *Batch, c Change) error {
 	if err := c.check(len(e.Table().Columns)); err != nil {
-		return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
+		return fmt.Errorf("encoding change of %s: %w", e.Table().ID(), err)
 	}
-	start := dst.mark()
-	for {
-		e.nulls, e.invalid = e.nulls[:0], e.invalid[:0]
-		err := e.row(dst, &c)
-		if err == nil {
-			e.reportNulls(c.Position)
-			e.reportValues(c.Position)
-			e.reportReplaced(&c)
-			return nil
-		}
-		dst.rollback(start)
-		var null *schema.NullError
-		if !errors.As(err, &null) || e.opts.Failures == FailuresFail {
-			return fmt.Errorf("encoding change of %s at %s: %w", e.Table().ID(), c.Position, err)
-		}
-		if err := e.MakeOptional([]string{null.Column}); err != nil {
-			return err
-		}
+	if err := e.attempt(dst, &c); err != nil {
+		return e.giveUp(&c, err)
 	}
+	e.reportNulls(c.Position)
+	e.reportValues(c.Position)
+	e.reportReplaced(&c)
+	return nil
 }
 
 // Events returns the number of change messages that Row appends for a change,
 // tombstones not counted.
 func (e *Encoder) Events(c Change) (int64, error) {
 	if err := c.check(len(e.Table().Columns)); err != nil {
-		return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
+		return 0, fmt.Errorf("counting events of %s: %w", e.Table().ID(), err)
+	}
+	if e.LeavesOut() {
+		return e.trialEvents(&c)
 	}
 	if c.Op != OpUpdate {
 		return 1, nil
@@ -160,7 +151,7 @@ func (e *Encoder) Events(c Change) (int64, error) {
 		case err == nil:
 			return n, nil
 		case !errors.As(err, &null) || e.opts.Failures == FailuresFail:
-			return 0, fmt.Errorf("counting events of %s at %s: %w", e.Table().ID(), c.Position, err)
+			return 0, err
 		}
 		if err := e.MakeOptional([]string{null.Column}); err != nil {
 			return 0, err

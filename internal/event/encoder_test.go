@@ -201,7 +201,7 @@ func TestEncoder_Errors(t *testing.T) {
 		var value *schema.ValueError
 		require.ErrorAs(t, err, &value)
 		assert.Equal(t, "valid_to", value.Column)
-		for _, part := range []string{"testDB.dbo.history", `"valid_to"`, "9999-12-31 23:59:59.9999999", "time_precision_mode", "00000027:00000758:0005"} {
+		for _, part := range []string{"testDB.dbo.history", `"valid_to"`, "9999-12-31 23:59:59.9999999", "time_precision_mode"} {
 			assert.ErrorContains(t, err, part)
 		}
 		require.Len(t, b.Messages, 1, "nothing is appended")

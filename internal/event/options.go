@@ -35,6 +35,9 @@ type Options struct {
 	// OnValue is told of each value for which null is written; nil if nobody
 	// asks.
 	OnValue func(ValueNotice)
+	// OnFailure takes changes of which no event can be made, which are left out
+	// then; if it is nil, they are errors.
+	OnFailure func(FailureNotice)
 }
 
 // FailureMode is event_converting_failure_handling_mode.

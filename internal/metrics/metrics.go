@@ -28,6 +28,9 @@ type Set struct {
 	UnexpectedNulls *service.MetricCounter
 	// UnconvertedValues counts values that do not fit their type: database.
 	UnconvertedValues *service.MetricCounter
+	// LeftOut counts changes of which no event could be made and that were left
+	// out: database, table.
+	LeftOut *service.MetricCounter
 	// SkippedGaps counts what cleanup took before it was read: database, table.
 	SkippedGaps *service.MetricCounter
 	// ActionFailures counts heartbeat actions that failed: database.
@@ -70,6 +73,7 @@ func NewSet(m *service.Metrics) *Set {
 		CheckpointFailures: m.NewCounter("sqlserver_cdc_checkpoint_failures", database),
 		CheckpointStalls:   m.NewCounter("sqlserver_cdc_checkpoint_stalls", database),
 		UnconvertedValues:  m.NewCounter("sqlserver_cdc_unconverted_values", database),
+		LeftOut:            m.NewCounter("sqlserver_cdc_left_out_events", database, "table"),
 		SkippedGaps:        m.NewCounter("sqlserver_cdc_skipped_gaps", database, "table"),
 		UnexpectedNulls:    m.NewCounter("sqlserver_cdc_unexpected_nulls", database),
 		reconnects:         m.NewCounter("sqlserver_cdc_reconnects", database),

@@ -7,6 +7,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // The reasons of the problems of this package, beside those of sqlserver.
@@ -127,16 +128,16 @@ func (e *PositionError) Remedy() string {
 		"start afresh, with a new snapshot"
 }
 
-// EventError is a change row that cannot become an event.
+// EventError is a change row of which no event can be made.
 type EventError struct {
 	Table    string
 	Position lsn.Position
-	Err      error
+	Err      error // of the encoder, which names table and column
 }
 
-// Error names table and position.
+// Error names table, column and position, and what to do.
 func (e *EventError) Error() string {
-	return fmt.Sprintf("table %s: event at position %s: %v", e.Table, e.Position, e.Err)
+	return fmt.Sprintf("no event can be made of the change at position %s: %v; %s", e.Position, e.Err, e.Remedy())
 }
 
 // Unwrap returns the encoder's error.
@@ -147,5 +148,9 @@ func (e *EventError) Reason() string { return ReasonEvent }
 
 // Remedy implements [sqlserver.Problem].
 func (e *EventError) Remedy() string {
-	return "correct the column's type, which the change table follows, or leave the table out"
+	var value *schema.ValueError
+	if errors.As(e.Err, &value) && value.Remedy != "" {
+		return "or " + event.FailureRemedy // behind what the error itself says
+	}
+	return "correct the column's type, which the change table follows, " + event.FailureRemedy
 }

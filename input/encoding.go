@@ -1,0 +1,34 @@
+package input
+
+import (
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+)
+
+// warnNull reports a NULL that change data capture recorded where the table
+// has none: once for each column in the log, always in the metrics.
+func (s *source) warnNull(n event.NullNotice) {
+	s.in.metrics.UnexpectedNulls.Incr(1, n.Table.Database)
+	if n.First && s.cfg.failures != event.FailuresSkip {
+		s.log.Warnf("Column %q of %s is NOT NULL, but the change at %s has no value for it; it is null in the event and optional in the schema from now on", n.Column, n.Table.ID(), n.Position)
+	}
+}
+
+// warnValue reports a value for which null is written: once for each column in
+// the log, always in the metrics.
+func (s *source) warnValue(n event.ValueNotice) {
+	s.in.metrics.UnconvertedValues.Incr(1, n.Table.Database)
+	if n.First && s.cfg.failures != event.FailuresSkip {
+		s.log.Warnf("A value is null in the event at %s: %v", n.Position, n.Err)
+	}
+}
+
+// leaveOut reports a change of which no event can be made and that is left out:
+// each in the log, because what it held is lost, and in the metrics.
+func (s *source) leaveOut(n event.FailureNotice) {
+	s.in.metrics.LeftOut.Incr(1, n.Table.Database, n.Table.Schema+"."+n.Table.Name)
+	log := s.log.Debugf
+	if s.cfg.processingFailures == processingWarn {
+		log = s.log.Warnf
+	}
+	log("A change is left out, because of %s: %s: no event can be made of it at position %s: %v", fieldEventProcessingFailureHandlingMode, s.cfg.processingFailures, n.Position, n.Err)
+}
