@@ -82,6 +82,7 @@ func (n *notifier) take(database string, at lsn.Position) (*event.Batch, error) 
 // observers are told what a connection finds; they outlive it.
 type observers struct {
 	notices  *notices
+	altered  *structureWatch
 	meter    *metrics.Meter
 	notifier *notifier
 }

@@ -64,6 +64,7 @@ func (in *input) newSource(database string) (*source, error) {
 	}
 	s.maker.context = in.context
 	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
+	s.altered = newStructureWatch(s.notices)
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
 // tableWatch looks at the states of the tables between two passes.
 type tableWatch struct {
 	poller
 	database *serverDatabase
-	saved    func() lsn.Position
+	saved    func() stream.Place
 }
 
 // PollOnce implements [poller].
@@ -25,15 +25,19 @@ func (w tableWatch) PollOnce(ctx context.Context) (bool, error) {
 	return more, err
 }
 
-// look publishes the states of the tables. They are for metrics alone: without
-// the right to read them there are none, and a connection that is lost is
-// noticed by the next pass.
+// look publishes the states of the tables, and says how they were changed. That
+// is for people alone: without the right to read the states there are none, and a
+// connection that is lost is noticed by the next pass.
 func (w tableWatch) look(ctx context.Context) {
 	d := w.database
-	states, err := d.conn.TableStates(ctx, w.saved().Commit)
+	states, err := d.conn.TableStates(ctx, w.saved().Position.Commit)
 	if err != nil {
 		d.log.Debug("the states of the tables are not known", "error", err)
 		return
 	}
-	d.meter.Tables(slices.DeleteFunc(states, func(s sqlserver.TableState) bool { return !d.selection.Match(s.Schema, s.Table) }))
+	states = slices.DeleteFunc(states, func(s sqlserver.TableState) bool {
+		return !d.selection.Match(s.Schema, s.Table) || !d.selection.MatchInstance(s.Instance)
+	})
+	d.meter.Tables(states)
+	d.altered.look(d.name, states)
 }

@@ -1,6 +1,7 @@
 package sqlserver_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 
 // The state of an instance tells the times at its low end and at a position,
 // and how many columns of the source it lacks: those that were added later or
-// never listed, but no computed ones.
+// never listed, but no computed ones; how many it has that the source lacks; and
+// the latest change of the source's structure.
 func TestTableStates(t *testing.T) {
 	s := servertest.Start(t, `CREATE TABLE dbo.a (id int PRIMARY KEY, n int, twice AS n * 2)
 CREATE TABLE dbo.b (id int PRIMARY KEY, x int, y int)
@@ -41,6 +43,26 @@ CREATE TABLE dbo.b (id int PRIMARY KEY, x int, y int)
 		assert.False(t, state.Low.After(state.Position))
 	}
 	assert.Equal(t, map[string]int{"dbo.a": 2, "dbo.b": 1}, uncaptured)
+
+	s.Exec(t, "ALTER TABLE dbo.b ALTER COLUMN x bigint")
+	s.Exec(t, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'a', @role_name = NULL, @capture_instance = N'second'")
+	s.Exec(t, "ALTER TABLE dbo.a DROP COLUMN more")
+	s.Capture(t)
+	states, err = conn.TableStates(t.Context(), last.LSN)
+	require.NoError(t, err)
+	var seen []string
+	for _, state := range states {
+		seen = append(seen, fmt.Sprintf("%s %d %d %s", state.Instance, state.Uncaptured, state.Dropped, state.DDL))
+		assert.Equal(t, state.DDL == "", state.Altered.IsZero())
+		assert.Positive(t, state.ObjectID)
+	}
+	require.Len(t, seen, 3)
+	assert.ElementsMatch(t, []string{
+		"dbo_a 1 0 ALTER TABLE dbo.a DROP COLUMN more",
+		"dbo_b 1 0 ALTER TABLE dbo.b ALTER COLUMN x bigint",
+		"second 0 1 ALTER TABLE dbo.a DROP COLUMN more",
+	}, seen)
+	assert.Equal(t, "second", states[2].Instance, "the newer one comes last")
 
 	states, err = conn.TableStates(t.Context(), lsn.LSN{})
 	require.NoError(t, err)
