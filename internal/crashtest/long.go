@@ -1,49 +1,44 @@
 package crashtest
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
-	"sync"
 	"time"
-
-	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
-// Long is one pipeline that runs for very long: rows are changed again and
-// again while things go wrong now and then. Nothing may be lost, and the memory
-// of this process, which holds the pipeline and no more than a number for each
-// row, may not grow. Proc file systems tell it, so that it needs Linux.
+// Long is one pipeline that runs for very long: rows of two tables are changed
+// again and again while things go wrong now and then. Nothing may be lost, and
+// the memory of this process, which holds the pipeline and little more than a
+// number for each row, may not grow.
 type Long struct {
 	Events, Faults int
 	Seed           uint64
+	// Progress, if set, is told a tenth of the way at a time.
+	Progress func(string)
 }
 
-// longRows is how many rows are changed by each statement.
+// longRows is how many rows there are, half of them in each table. Each round
+// changes all of them.
 const longRows = 1000
 
 // long is a Long that runs.
 type long struct {
 	Long
-	env    Environment
-	server Server
-	rng    *rand.Rand
-	cache  *streamtest.Cache
+	env     Environment
+	server  Server
+	rng     *rand.Rand
+	began   time.Time
+	memory  memory
+	happens map[string]int // what went wrong, by its kind
 
-	mu       sync.Mutex
-	versions map[int]int // of each row, as delivered
-	commit   string      // of the newest change delivered
-	reject   bool        // the next batch
-	lost     error
-	resident []int64 // bytes, one sample a round
+	life  int // of the pipeline, from 1 on
+	pipe  *streamtest.Stream
+	fatal chan error // why the pipeline has ended by itself
+	sink  longSink
 }
 
 // Run plays it and returns a summary.
@@ -53,86 +48,125 @@ func (l Long) Run(e Environment) (summary string, err error) {
 		return "", fmt.Errorf("starting the server: %w", err)
 	}
 	run := &long{
-		Long: l, env: e, server: server, rng: rand.New(rand.NewPCG(l.Seed, 3)),
-		cache: streamtest.NewCache(), versions: map[int]int{},
+		Long: l, env: e, server: server, rng: rand.New(rand.NewPCG(l.Seed, 3)), began: time.Now(),
+		happens: map[string]int{}, fatal: make(chan error, 1), sink: newLongSink(),
 	}
 	err = run.play()
-	middle, last := run.thirds()
-	summary = fmt.Sprintf("%d rounds of %d changes, %d faults, resident memory %d MiB in the middle third and %d MiB in the last",
-		len(run.resident), longRows, l.Faults, middle>>20, last>>20)
-	if err == nil && last > middle+middle/10+16<<20 {
-		err = fmt.Errorf("memory grows: %s", summary)
+	if err == nil {
+		err = run.memory.grows()
 	}
-	return summary, errors.Join(err, server.Close())
+	return run.summary(), errors.Join(err, server.Close())
+}
+
+func (l *long) summary() string {
+	repeats, lost := l.sink.count()
+	changes := len(l.memory.samples) * longRows
+	took := time.Since(l.began)
+	text := fmt.Sprintf("%d changes in %v, %.0f/s, %d lives, lost %d, repeated %d, resident memory %v, faults %s",
+		changes, took.Round(time.Second), float64(changes)/took.Seconds(), l.life, lost, repeats, &l.memory, counts(l.happens))
+	if fired, err := l.server.Fired(); err == nil && len(fired) > 0 {
+		text += ", of those armed have struck " + counts(fired)
+	}
+	return text
 }
 
 func (l *long) play() error {
 	err := l.server.Exec("CREATE DATABASE " + database + "\nGO\n" + useDatabase + `EXEC sys.sp_cdc_enable_db
+ALTER DATABASE ` + database + ` SET ALLOW_SNAPSHOT_ISOLATION ON
 CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v int NOT NULL)
-` + fmt.Sprintf("INSERT dbo.t SELECT value, 0 FROM GENERATE_SERIES(1, %d)\n", longRows) + capture("t", "dbo_t"))
+CREATE TABLE dbo.u (id int NOT NULL PRIMARY KEY, v int NOT NULL)
+` + fmt.Sprintf("INSERT dbo.t SELECT value, 0 FROM GENERATE_SERIES(1, %d)\nINSERT dbo.u SELECT id, v FROM dbo.t\n", longRows/2) +
+		capture("t", "dbo_t") + "\n" + capture("u", "dbo_u"))
 	if err != nil {
 		return fmt.Errorf("preparing the source: %w", err)
 	}
-	fatal := make(chan error, 1)
-	stream, err := streamtest.Start(streamtest.Config{
+	if err := l.start(streamtest.NewCache()); err != nil {
+		return err
+	}
+	err = l.rounds()
+	return errors.Join(err, l.pipe.Stop(l.env.Patience))
+}
+
+// start begins a life on what the last one has left.
+func (l *long) start(cache *streamtest.Cache) error {
+	l.life++
+	var err error
+	l.pipe, err = streamtest.Start(streamtest.Config{
 		Input: inputYAML(subjectName, []string{
 			"on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.seconds(2)), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
 		}),
-		Options: []input.Option{input.WithDialer(l.server.Dial), input.WithOnStop(func(err error) { fatal <- err })},
-		Cache:   l.cache, Output: l.take,
+		Options: []input.Option{input.WithDialer(l.server.Dial), input.WithOnStop(func(err error) { l.fatal <- err })},
+		Cache:   cache, Output: l.sink.live(cache),
 	})
-	if err != nil {
-		return err
-	}
-	err = l.rounds(fatal)
-	return errors.Join(err, stream.Stop(l.env.Patience))
+	return err
 }
 
 // rounds changes all rows, again and again.
-func (l *long) rounds(fatal <-chan error) error {
+func (l *long) rounds() error {
 	rounds := max(1, l.Events/longRows)
 	for round := 1; round <= rounds; round++ {
-		// Faults are spread evenly over the rounds.
-		for range l.Faults*round/rounds - l.Faults*(round-1)/rounds {
-			if err := l.misfortune(); err != nil {
-				return err
-			}
-		}
-		if err := errors.Join(l.server.Exec(useDatabase+"UPDATE dbo.t SET v = v + 1"), l.server.Capture(database)); err != nil {
+		if err := l.round(round, l.Faults*round/rounds-l.Faults*(round-1)/rounds); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if err := l.await(round, fatal); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
+		if l.Progress != nil && round*10/rounds > (round-1)*10/rounds {
+			l.Progress(l.summary())
 		}
-		if round%20 == 0 {
-			if err := l.server.Exec(useDatabase + longCleanup); err != nil {
-				return err
-			}
-		}
-		resident, err := residentMemory()
-		if err != nil {
-			return err
-		}
-		l.resident = append(l.resident, resident)
 	}
 	return nil
+}
+
+// round changes all rows while some things go wrong, and waits until that is
+// delivered and saved.
+func (l *long) round(round, faults int) error {
+	for range faults {
+		if err := l.misfortune(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(l.server.Exec(useDatabase+l.changes()), l.server.Capture(database)); err != nil {
+		return err
+	}
+	if err := l.await(round); err != nil {
+		return err
+	}
+	if round%20 == 0 {
+		if err := l.server.Exec(useDatabase + longCleanup); err != nil {
+			return err
+		}
+	}
+	return l.memory.sample()
+}
+
+// changes returns statements that change each row once: in one transaction over
+// both tables, or in many.
+func (l *long) changes() string {
+	if l.rng.IntN(2) == 0 {
+		return "BEGIN TRAN\nUPDATE dbo.t SET v = v + 1\nUPDATE dbo.u SET v = v + 1\nCOMMIT\n"
+	}
+	script := ""
+	parts := 2 + l.rng.IntN(20)
+	for part := range parts {
+		script += fmt.Sprintf("BEGIN TRAN\nUPDATE dbo.t SET v = v + 1 WHERE id %% %[1]d = %[2]d\nUPDATE dbo.u SET v = v + 1 WHERE id %% %[1]d = %[2]d\nCOMMIT\n", parts, part)
+	}
+	return script
 }
 
 // longCleanup leaves the newest transaction.
 const longCleanup = `DECLARE @low binary(10) = (SELECT MAX([__$start_lsn]) FROM cdc.dbo_t_CT)
 EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N'dbo_t', @low_water_mark = @low
+EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N'dbo_u', @low_water_mark = @low
 `
 
 // await waits until a round is delivered and saved.
-func (l *long) await(round int, fatal <-chan error) error {
+func (l *long) await(round int) error {
 	deadline := time.After(l.env.Patience)
 	for {
-		whole, err := l.has(round)
+		whole, err := l.sink.has(round)
 		if whole || err != nil {
 			return err
 		}
 		select {
-		case err := <-fatal:
+		case err := <-l.fatal:
 			return fmt.Errorf("the pipeline gave up: %w", err)
 		case <-time.After(l.env.seconds(5)):
 		case <-deadline:
@@ -144,103 +178,51 @@ func (l *long) await(round int, fatal <-chan error) error {
 	}
 }
 
-// has reports whether all rows have the version of a round, and the position
-// behind them is saved.
-func (l *long) has(round int) (bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lost != nil || len(l.versions) < longRows {
-		return false, l.lost
-	}
-	for _, version := range l.versions {
-		if version < round {
-			return false, nil
-		}
-	}
-	for key, value := range l.cache.Values() {
-		if bytes.Contains([]byte(key), []byte(".position.")) && l.commit != "" && savedCommit(value) >= l.commit {
-			return true, nil
-		}
-	}
-	// A snapshot that holds the round has no change to wait for.
-	return l.commit == "", nil
-}
-
-// misfortune lets something go wrong.
+// misfortune lets something go wrong: one that is armed on the server strikes
+// in this round or in one of the next.
 func (l *long) misfortune() error {
-	switch l.rng.IntN(10) {
+	switch l.rng.IntN(12) {
 	case 0:
+		l.happens["server restart"]++
 		return l.server.Restart()
 	case 1:
+		l.happens["session kill"]++
 		return cutSessions{}.do(&run{server: l.server})
 	case 2, 3:
-		l.mu.Lock()
-		l.reject = true
-		l.mu.Unlock()
+		l.happens["rejection"]++
+		l.sink.rejectNext()
 		return nil
+	case 4:
+		l.happens["crash"]++
+		return l.restart(l.env.seconds(20))
+	case 5:
+		l.happens["stop and start"]++
+		return l.restart(l.env.Patience)
 	}
-	objects := []string{"", "select from cdc.dbo_t_ct", "select from cdc.lsn_time_mapping"}
-	return l.server.Arm(Fault{
+	objects := []string{"", "select from cdc.dbo_t_ct", "select from cdc.dbo_u_ct", "select from cdc.lsn_time_mapping"}
+	f := Fault{
 		On: objects[l.rng.IntN(len(objects))], App: subjectName, Nth: 1, AfterRows: int64(l.rng.IntN(20)),
 		Do: []Misfortune{Cut, Stall, Wait, Deadlock, Lockout}[l.rng.IntN(5)], Time: l.env.seconds(30),
-	})
+	}
+	l.happens[string(f.Do)]++
+	return l.server.Arm(f)
 }
 
-// take is the output: each row's versions follow each other, but for repeats.
-func (l *long) take(_ context.Context, batch service.MessageBatch) error {
-	events, err := eventsOf(batch)
-	if err != nil {
+// restart ends the pipeline and starts another. A crash, which has little time,
+// loses what is not saved by now.
+func (l *long) restart(within time.Duration) error {
+	crash := within < l.env.Patience
+	var left *streamtest.Cache
+	if crash {
+		left = l.sink.kill()
+	}
+	// What ends it is of no interest once it can deliver nothing any more.
+	if err := l.pipe.Stop(within); err != nil && !crash {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.reject {
-		l.reject = false
-		return errRejected
+	<-l.pipe.Ended()
+	if !crash {
+		left = l.sink.kill()
 	}
-	for _, e := range events {
-		if e.Kind != kindChange {
-			continue
-		}
-		var v struct{ After struct{ ID, V int } }
-		if err := json.Unmarshal([]byte(e.Value), &v); err != nil {
-			return err
-		}
-		was, known := l.versions[v.After.ID]
-		if known && v.After.V > was+1 && l.lost == nil {
-			l.lost = fmt.Errorf("%v comes after version %d: something is lost", e, was)
-		}
-		l.versions[v.After.ID] = max(was, v.After.V)
-		if e.Op != opRead {
-			l.commit = max(l.commit, e.commit())
-		}
-	}
-	return nil
-}
-
-// thirds returns the mean of the samples' middle and last third.
-func (l *long) thirds() (middle, last int64) {
-	n := len(l.resident) / 3
-	mean := func(samples []int64) (sum int64) {
-		for _, s := range samples {
-			sum += s
-		}
-		return sum / int64(max(1, len(samples)))
-	}
-	return mean(l.resident[n : 2*n]), mean(l.resident[2*n:])
-}
-
-// residentMemory returns the resident memory of this process, in bytes.
-// Source: proc(5), /proc/pid/statm, whose second number counts pages.
-func residentMemory() (int64, error) {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0, err
-	}
-	fields := bytes.Fields(text)
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("reading /proc/self/statm: %q", text)
-	}
-	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	return pages * int64(os.Getpagesize()), err
+	return l.start(left)
 }

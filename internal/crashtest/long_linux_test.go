@@ -13,8 +13,9 @@ import (
 // The long soak is played in full by hand; this keeps it playable.
 func TestLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		summary, err := crashtest.Long{Events: 3000, Faults: 4, Seed: 1}.Run(crashtest.Virtual())
+		summary, err := crashtest.Long{Events: 6000, Faults: 12, Seed: 1}.Run(crashtest.Virtual())
 		require.NoError(t, err)
-		assert.Contains(t, summary, "3 rounds of 1000 changes, 4 faults")
+		assert.Contains(t, summary, "6000 changes in ")
+		assert.Contains(t, summary, " lost 0,")
 	})
 }

@@ -25,6 +25,7 @@ type processServer struct {
 	process *exec.Cmd
 	client  *rpc.Client
 	address string
+	fired   map[Misfortune]int // in the processes that were killed
 }
 
 // NewProcessServer starts a simulator by a command that calls [Serve] with the
@@ -34,7 +35,7 @@ func NewProcessServer(command ...string) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &processServer{command: command, dir: dir, address: "127.0.0.1:0"}
+	s := &processServer{command: command, dir: dir, address: "127.0.0.1:0", fired: map[Misfortune]int{}}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -82,7 +83,7 @@ func Serve(dir, address string) error {
 	}
 	go func() { _ = server.Serve(listener) }()
 	calls := rpc.NewServer()
-	if err := calls.RegisterName(callName, &callee{localServer{server}}); err != nil {
+	if err := calls.RegisterName(callName, &callee{&localServer{Server: server}}); err != nil {
 		return err
 	}
 	fmt.Println(listener.Addr())
@@ -93,7 +94,7 @@ func Serve(dir, address string) error {
 const callName = "Server"
 
 // callee has a server's methods as package rpc wants them.
-type callee struct{ server localServer }
+type callee struct{ server *localServer }
 
 // Exec is Server.Exec.
 func (c *callee) Exec(script string, _ *struct{}) error { return c.server.Exec(script) }
@@ -109,6 +110,12 @@ func (c *callee) Capture(database string, _ *struct{}) error { return c.server.C
 
 // Arm is Server.Arm.
 func (c *callee) Arm(f Fault, _ *struct{}) error { return c.server.Arm(f) }
+
+// Fired is Server.Fired.
+func (c *callee) Fired(_ struct{}, fired *map[Misfortune]int) (err error) {
+	*fired, err = c.server.Fired()
+	return err
+}
 
 func (s *processServer) call(method string, argument, answer any) error {
 	s.mu.Lock()
@@ -134,10 +141,29 @@ func (s *processServer) Capture(database string) error {
 // Arm implements [Server].
 func (s *processServer) Arm(f Fault) error { return s.call("Arm", f, &struct{}{}) }
 
-// Restart implements [Server]: it kills the process.
-func (s *processServer) Restart() error {
+// Fired implements [Server].
+func (s *processServer) Fired() (map[Misfortune]int, error) {
+	now := map[Misfortune]int{}
+	if err := s.call("Fired", struct{}{}, &now); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for do, n := range s.fired {
+		now[do] += n
+	}
+	return now, nil
+}
+
+// Restart implements [Server]: it kills the process.
+func (s *processServer) Restart() error {
+	fired, err := s.Fired()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fired = fired
 	s.kill()
 	return s.start()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
@@ -21,6 +22,8 @@ type Server interface {
 	Capture(database string) error
 	// Arm makes something go wrong.
 	Arm(f Fault) error
+	// Fired returns how often that has happened, by what it was.
+	Fired() (map[Misfortune]int, error)
 	// Restart closes all connections.
 	Restart() error
 	// Dial connects to it, whatever the address.
@@ -73,7 +76,18 @@ func (f Fault) simulated() simulator.Fault {
 }
 
 // localServer is a simulator in this process.
-type localServer struct{ *simulator.Server }
+type localServer struct {
+	*simulator.Server
+
+	mu    sync.Mutex
+	armed []armed
+}
+
+// armed is something that goes wrong once.
+type armed struct {
+	do    Misfortune
+	fault *simulator.ArmedFault
+}
 
 // NewServer starts a simulator in this process.
 func NewServer() (Server, error) {
@@ -84,13 +98,13 @@ func NewServer() (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return localServer{server}, nil
+	return &localServer{Server: server}, nil
 }
 
 // password is looked for in everything that is logged.
 const password = "s3cr3t-P@ss;word"
 
-func (s localServer) Query(script string) (string, error) {
+func (s *localServer) Query(script string) (string, error) {
 	sets, err := s.Server.Query(script)
 	if err != nil {
 		return "", err
@@ -111,18 +125,33 @@ func (s localServer) Query(script string) (string, error) {
 	return b.String(), nil
 }
 
-func (s localServer) Capture(database string) error { return s.CaptureNow(database) }
+func (s *localServer) Capture(database string) error { return s.CaptureNow(database) }
 
-func (s localServer) Arm(f Fault) error {
-	s.Control(f.simulated())
+func (s *localServer) Arm(f Fault) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = append(s.armed, armed{f.Do, s.Control(f.simulated())})
 	return nil
 }
 
-func (s localServer) Restart() error {
+// Fired implements [Server].
+func (s *localServer) Fired() (map[Misfortune]int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fired := map[Misfortune]int{}
+	for _, a := range s.armed {
+		if n := a.fault.Fired(); n > 0 {
+			fired[a.do] += n
+		}
+	}
+	return fired, nil
+}
+
+func (s *localServer) Restart() error {
 	s.Server.Restart()
 	return nil
 }
 
-func (s localServer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (s *localServer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.DialContext(ctx, network, address)
 }

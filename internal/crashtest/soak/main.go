@@ -51,9 +51,11 @@ func long() error {
 	if *first == 0 {
 		*first = rand.Uint64N(1 << 40)
 	}
-	began := time.Now()
-	summary, err := crashtest.Long{Events: *events, Faults: *faults, Seed: *first}.Run(environment())
-	summary = fmt.Sprintf("soak-long: seed %d, %s, %v", *first, summary, time.Since(began).Round(time.Second))
+	summary, err := crashtest.Long{
+		Events: *events, Faults: *faults, Seed: *first,
+		Progress: func(summary string) { fmt.Println("so far:", summary) },
+	}.Run(environment())
+	summary = fmt.Sprintf("soak-long: seed %d, %s", *first, summary)
 	if err != nil {
 		return fmt.Errorf("%s\n%w", summary, err)
 	}
