@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 )
 
 // errDrained says that a reading has ended and everything it read is handed
@@ -25,7 +27,7 @@ type handover struct {
 // were read, or collected anew by a batching policy. It is not safe for
 // concurrent use.
 type assembler struct {
-	maker  *messageMaker
+	maker  *messages.Maker
 	policy *service.Batcher // nil: batches leave as they were read
 
 	// The rest is for the policy alone.
@@ -38,7 +40,7 @@ type assembler struct {
 	full     bool // the policy asks for its batch
 }
 
-func newAssembler(maker *messageMaker, policy service.BatchPolicy, mgr *service.Resources, start mark) (*assembler, error) {
+func newAssembler(maker *messages.Maker, policy service.BatchPolicy, mgr *service.Resources, start mark) (*assembler, error) {
 	a := &assembler{maker: maker, mark: start}
 	if policy.IsNoop() {
 		return a, nil
@@ -70,7 +72,7 @@ func (a *assembler) take(ctx context.Context, q *queue) (handover, error) {
 		h := handover{mark: i.mark}
 		_, h.bytes = i.size()
 		if i.batch != nil {
-			h.messages = a.maker.batch(i.batch)
+			h.messages = a.maker.Batch(i.batch)
 			i.batch.Release()
 		}
 		return h, nil
@@ -97,7 +99,7 @@ func (a *assembler) take(ctx context.Context, q *queue) (handover, error) {
 func (a *assembler) begin(i item) {
 	a.waiting, a.next, a.messages = i, 0, nil
 	if i.batch != nil && len(i.batch.Messages) > 0 {
-		a.messages = a.maker.batch(i.batch)
+		a.messages = a.maker.Batch(i.batch)
 		return
 	}
 	a.mark = i.mark

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 )
 
 var errDownstream = errors.New("the output will not have it")
@@ -207,7 +209,7 @@ func TestInput_SnapshotStartsAgainWithoutResume(t *testing.T) {
 		f := &fakeServer{rows: 10, batch: 4}
 		in := testInput(t, f, cache, "snapshot_resume: false")
 		d := mustNext(t, in)
-		before, _ := d.batch[0].MetaGet(metaPosition)
+		before, _ := d.batch[0].MetaGet(messages.MetaPosition)
 		d.accept(t)
 		time.Sleep(time.Second)
 		cache = crash(in, cache)
@@ -215,7 +217,7 @@ func TestInput_SnapshotStartsAgainWithoutResume(t *testing.T) {
 		in = testInput(t, f, cache, "snapshot_resume: false")
 		d = mustNext(t, in)
 		assert.Equal(t, count(0, 4), d.numbers(t))
-		after, _ := d.batch[0].MetaGet(metaPosition)
+		after, _ := d.batch[0].MetaGet(messages.MetaPosition)
 		assert.Greater(t, after, before, "an ordinal is never used twice")
 		require.NoError(t, in.Close(t.Context()))
 	})

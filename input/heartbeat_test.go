@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 )
 
 // A heartbeat holds once it and everything before it is acknowledged: then it
@@ -37,7 +39,7 @@ func kinds(t *testing.T, d delivery) []string {
 	t.Helper()
 	var out []string
 	for _, m := range d.batch {
-		kind, ok := m.MetaGet(metaKind)
+		kind, ok := m.MetaGet(messages.MetaKind)
 		require.True(t, ok)
 		out = append(out, kind)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
@@ -28,7 +29,7 @@ type input struct {
 	mgr     *service.Resources
 	log     *service.Logger
 	metrics *metrics.Set
-	context *contextHeaders // nil: without
+	context *messages.Context // nil: without
 	cache   checkpoint.Cache
 	// server is one for all connections, since it keeps what they log in with.
 	server  *sqlserver.Server
@@ -97,7 +98,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		changed: make(chan struct{}),
 	}
 	if cfg.extendedHeaders {
-		in.context = newContextHeaders(cfg.topics.Prefix)
+		in.context = messages.NewContext(cfg.topics.Prefix)
 	}
 	in.unmatched = newUnmatched(in.notices, in.databases)
 	in.ctx, in.stop = context.WithCancelCause(context.Background())

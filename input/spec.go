@@ -6,6 +6,7 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -105,7 +106,7 @@ root = if ["missing closing", "missing argument to repetition operator", "unexpe
 	lintTopicPrefix = `root = if !this.re_match("^[A-Za-z0-9_.-]+$") { [ "invalid topic_prefix %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
 	lintTopicPart   = `root = if !this.re_match("^[A-Za-z0-9_.-]*$") { [ "invalid value %q: use letters, digits, dots, underscores and hyphens".format(this) ] }`
 	lintMeta        = fmt.Sprintf(`root = if this.type() == "string" && !%s.contains(this) { [ "unknown metadata key %%q: use %s".format(this) ] }`,
-		`["`+strings.Join(optionalMetadata, `", "`)+`"]`, strings.Join(optionalMetadata, ", "))
+		`["`+strings.Join(messages.Optional, `", "`)+`"]`, strings.Join(messages.Optional, ", "))
 )
 
 func snapshotFields() []*service.ConfigField {

@@ -1,4 +1,4 @@
-package input
+package messages
 
 import (
 	"strings"
@@ -10,12 +10,12 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
-// messageMaker turns events into Benthos messages. It is not safe for
+// Maker turns events into Benthos messages. It is not safe for
 // concurrent use.
-type messageMaker struct {
+type Maker struct {
 	structured bool
 	optional   []func(*service.Message, *event.Message)
-	context    *contextHeaders // nil: without
+	context    *Context // nil: without
 
 	// Metadata values are interfaces, and putting a string into one allocates:
 	// those that repeat are made once.
@@ -31,17 +31,18 @@ type tableNames struct {
 // maxTableNames bounds the names kept: table versions come and go.
 const maxTableNames = 10_000
 
-// newMessageMaker returns a maker that adds the optional metadata keys named.
-func newMessageMaker(structured bool, include []string) *messageMaker {
-	m := &messageMaker{structured: structured, words: map[string]any{}, names: map[*schema.Table]tableNames{}}
+// NewMaker returns a maker that adds the optional metadata keys named and, unless
+// it is nil, the context.
+func NewMaker(structured bool, include []string, context *Context) *Maker {
+	m := &Maker{structured: structured, context: context, words: map[string]any{}, names: map[*schema.Table]tableNames{}}
 	for _, key := range include {
 		m.optional = append(m.optional, m.optionalSetter(key))
 	}
 	return m
 }
 
-// batch returns the messages of a batch, in order, and their positions.
-func (m *messageMaker) batch(b *event.Batch) service.MessageBatch {
+// Batch returns the messages of a batch, in order.
+func (m *Maker) Batch(b *event.Batch) service.MessageBatch {
 	texts := newBatchTexts(b)
 	out := make(service.MessageBatch, len(b.Messages))
 	for i := range b.Messages {
@@ -55,7 +56,7 @@ func (m *messageMaker) batch(b *event.Batch) service.MessageBatch {
 
 // payload makes a message without metadata. A tombstone has no payload, which
 // is not the same as an empty one.
-func (m *messageMaker) payload(e *event.Message) *service.Message {
+func (m *Maker) payload(e *event.Message) *service.Message {
 	if !m.structured || e.Kind == event.KindTombstone {
 		return service.NewMessage(e.Value)
 	}
@@ -66,32 +67,32 @@ func (m *messageMaker) payload(e *event.Message) *service.Message {
 	return msg
 }
 
-func (m *messageMaker) metadata(msg *service.Message, e *event.Message, texts *batchTexts) {
+func (m *Maker) metadata(msg *service.Message, e *event.Message, texts *batchTexts) {
 	names := m.tableNames(e)
-	msg.MetaSetMut(metaTopic, names.topic)
-	msg.MetaSetMut(metaKind, m.word(string(e.Kind)))
-	msg.MetaSetMut(metaPosition, texts.position(e.Position))
+	msg.MetaSetMut(MetaTopic, names.topic)
+	msg.MetaSetMut(MetaKind, m.word(string(e.Kind)))
+	msg.MetaSetMut(MetaPosition, texts.position(e.Position))
 	if e.Key != nil {
-		msg.MetaSetMut(metaKey, texts.bytes(e.Key))
+		msg.MetaSetMut(MetaKey, texts.bytes(e.Key))
 	}
 	if e.Op != "" {
-		msg.MetaSetMut(metaOp, m.word(e.Op))
+		msg.MetaSetMut(MetaOp, m.word(e.Op))
 	}
 	if e.Database != "" {
-		msg.MetaSetMut(metaDatabase, names.database)
+		msg.MetaSetMut(MetaDatabase, names.database)
 	}
 	if e.Table != "" {
-		msg.MetaSetMut(metaDatabaseSchema, names.schema)
-		msg.MetaSetMut(metaTable, names.table)
+		msg.MetaSetMut(MetaDatabaseSchema, names.schema)
+		msg.MetaSetMut(MetaTable, names.table)
 	}
 	if e.Kind == event.KindTombstone {
-		msg.MetaSetMut(metaTombstone, true)
+		msg.MetaSetMut(MetaTombstone, true)
 	}
 	if e.NewKey != nil {
-		msg.MetaSetMut(metaNewKey, string(e.NewKey))
+		msg.MetaSetMut(MetaNewKey, string(e.NewKey))
 	}
 	if e.OldKey != nil {
-		msg.MetaSetMut(metaOldKey, string(e.OldKey))
+		msg.MetaSetMut(MetaOldKey, string(e.OldKey))
 	}
 	if m.context != nil {
 		m.context.set(msg, e.Kind)
@@ -103,31 +104,31 @@ func (m *messageMaker) metadata(msg *service.Message, e *event.Message, texts *b
 
 // optionalSetter returns the function that sets one key of metadata_include,
 // where the message has a value for it.
-func (m *messageMaker) optionalSetter(key string) func(*service.Message, *event.Message) {
+func (m *Maker) optionalSetter(key string) func(*service.Message, *event.Message) {
 	setLSN := func(msg *service.Message, l lsn.LSN) {
 		if !l.IsZero() {
 			msg.MetaSetMut(key, l.String())
 		}
 	}
 	return map[string]func(*service.Message, *event.Message){
-		metaCommitLSN: func(msg *service.Message, e *event.Message) { setLSN(msg, e.CommitLSN) },
-		metaChangeLSN: func(msg *service.Message, e *event.Message) { setLSN(msg, e.ChangeLSN) },
-		metaEventSerial: func(msg *service.Message, e *event.Message) {
+		MetaCommitLSN: func(msg *service.Message, e *event.Message) { setLSN(msg, e.CommitLSN) },
+		MetaChangeLSN: func(msg *service.Message, e *event.Message) { setLSN(msg, e.ChangeLSN) },
+		MetaEventSerial: func(msg *service.Message, e *event.Message) {
 			if e.EventSerial != 0 {
 				msg.MetaSetMut(key, e.EventSerial)
 			}
 		},
-		metaSnapshot: func(msg *service.Message, e *event.Message) {
+		MetaSnapshot: func(msg *service.Message, e *event.Message) {
 			if e.Snapshot != "" {
 				msg.MetaSetMut(key, m.word(e.Snapshot))
 			}
 		},
-		metaSourceTime: func(msg *service.Message, e *event.Message) {
+		MetaSourceTime: func(msg *service.Message, e *event.Message) {
 			if !e.SourceTime.IsZero() {
 				msg.MetaSetMut(key, e.SourceTime.UnixMilli())
 			}
 		},
-		metaSchema: func(msg *service.Message, e *event.Message) {
+		MetaSchema: func(msg *service.Message, e *event.Message) {
 			if e.RowSchema != nil {
 				msg.MetaSetImmut(key, service.ImmutableAny{V: e.RowSchema})
 			}
@@ -135,7 +136,7 @@ func (m *messageMaker) optionalSetter(key string) func(*service.Message, *event.
 	}[key]
 }
 
-func (m *messageMaker) tableNames(e *event.Message) tableNames {
+func (m *Maker) tableNames(e *event.Message) tableNames {
 	if e.TableRef == nil {
 		return tableNames{topic: e.Topic, database: e.Database, schema: e.Schema, table: e.Table}
 	}
@@ -151,7 +152,7 @@ func (m *messageMaker) tableNames(e *event.Message) tableNames {
 }
 
 // word returns a value of a small vocabulary.
-func (m *messageMaker) word(s string) any {
+func (m *Maker) word(s string) any {
 	w, ok := m.words[s]
 	if !ok {
 		w = s

@@ -1,6 +1,8 @@
-package input
+package messages
 
 import (
+	"encoding/binary"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,6 +15,12 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
+// lsnOf returns the LSN of a number.
+func lsnOf(n int) (l lsn.LSN) {
+	binary.BigEndian.PutUint64(l[2:], uint64(n))
+	return l
+}
+
 // metadata returns all metadata of a message.
 func metadata(t *testing.T, m *service.Message) map[string]any {
 	t.Helper()
@@ -24,7 +32,7 @@ func metadata(t *testing.T, m *service.Message) map[string]any {
 	return got
 }
 
-func TestMessageMaker_Metadata(t *testing.T) {
+func TestMaker_Metadata(t *testing.T) {
 	table := &schema.Table{Database: "db", Schema: "dbo", Name: "t"}
 	position := lsn.Position{Commit: lsnOf(7), Command: 1, Change: lsnOf(8), Operation: 2}
 	change := event.Message{
@@ -41,7 +49,7 @@ func TestMessageMaker_Metadata(t *testing.T) {
 	keyless := change
 	keyless.Key = nil
 
-	all := optionalMetadata
+	all := Optional
 	tests := []struct {
 		name    string
 		message event.Message
@@ -80,8 +88,8 @@ func TestMessageMaker_Metadata(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			maker := newMessageMaker(false, tt.include)
-			got := maker.batch(&event.Batch{Messages: []event.Message{tt.message, tt.message}})
+			maker := NewMaker(false, tt.include, nil)
+			got := maker.Batch(&event.Batch{Messages: []event.Message{tt.message, tt.message}})
 			require.Len(t, got, 2)
 			for _, m := range got {
 				assert.Equal(t, tt.want, metadata(t, m))
@@ -90,13 +98,13 @@ func TestMessageMaker_Metadata(t *testing.T) {
 	}
 }
 
-func TestMessageMaker_Payload(t *testing.T) {
+func TestMaker_Payload(t *testing.T) {
 	messages := []event.Message{
 		{Kind: event.KindChange, Value: []byte(`{"a":1}`), Key: []byte("1")},
 		{Kind: event.KindTombstone, Key: []byte("1")},
 	}
 	t.Run("raw", func(t *testing.T) {
-		got := newMessageMaker(false, nil).batch(&event.Batch{Messages: messages})
+		got := NewMaker(false, nil, nil).Batch(&event.Batch{Messages: messages})
 		text, err := got[0].AsBytes()
 		require.NoError(t, err)
 		assert.Equal(t, `{"a":1}`, string(text))
@@ -108,7 +116,7 @@ func TestMessageMaker_Payload(t *testing.T) {
 	t.Run("structured", func(t *testing.T) {
 		shared := map[string]any{"a": int64(1)}
 		messages[0].Value, messages[0].ValueStructured = nil, shared
-		got := newMessageMaker(true, nil).batch(&event.Batch{Messages: messages})
+		got := NewMaker(true, nil, nil).Batch(&event.Batch{Messages: messages})
 		assert.True(t, got[0].HasStructured())
 		changed, err := got[0].AsStructuredMut()
 		require.NoError(t, err)
@@ -120,14 +128,16 @@ func TestMessageMaker_Payload(t *testing.T) {
 }
 
 // Texts of one batch share one string; none runs into its neighbour.
-func TestMessageMaker_TextsAreApart(t *testing.T) {
+func TestMaker_TextsAreApart(t *testing.T) {
 	b := &event.Batch{}
 	for n := range 100 {
-		b.Messages = append(b.Messages, message(n, lsn.Position{Commit: lsnOf(n)}))
+		b.Messages = append(b.Messages, event.Message{
+			Kind: event.KindChange, Key: fmt.Append(nil, n), Position: lsn.Position{Commit: lsnOf(n)},
+		})
 	}
-	for n, m := range newMessageMaker(false, nil).batch(b) {
-		key, _ := m.MetaGet(metaKey)
-		position, _ := m.MetaGet(metaPosition)
+	for n, m := range NewMaker(false, nil, nil).Batch(b) {
+		key, _ := m.MetaGet(MetaKey)
+		position, _ := m.MetaGet(MetaPosition)
 		assert.Equal(t, string(b.Messages[n].Key), key)
 		assert.Equal(t, lsn.Position{Commit: lsnOf(n)}.String(), position)
 	}
