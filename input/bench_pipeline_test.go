@@ -81,7 +81,7 @@ func runCounted(tb testing.TB, env *service.Environment, source benchSource, inp
 	case <-count.full:
 	case err := <-ended:
 		require.Fail(tb, "the stream has ended", "%v; log:\n%s", err, log)
-	case <-time.After(2 * time.Minute):
+	case <-time.After(20 * time.Minute):
 		require.Fail(tb, "messages are missing", "%d of %d; log:\n%s", count.left.Load(), messages, log)
 	}
 	if source.settle != nil {

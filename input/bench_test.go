@@ -116,27 +116,3 @@ func drainAnswer(tb testing.TB, conn driver.Conn) error {
 		}
 	}
 }
-
-// memoryBound is what a stream may hold with default settings, whatever the
-// size of a transaction.
-const memoryBound = 128 << 20
-
-// BenchmarkMemory streams one transaction of a million rows and reports how
-// large the heap gets.
-func BenchmarkMemory(b *testing.B) {
-	r := memoryWorkload.get(b)
-	var (
-		c    measure.Cost
-		peak uint64
-	)
-	for b.Loop() {
-		c.Measure(func() {
-			peak = max(peak, measure.PeakHeap(func() { r.run(b, "") }))
-		})
-	}
-	c.Report(b, r.events)
-	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
-	if peak > memoryBound {
-		b.Errorf("the heap grew to %d MiB", peak>>20)
-	}
-}

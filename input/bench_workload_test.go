@@ -28,11 +28,8 @@ type benchTape struct {
 	events int
 }
 
-// Rows of the benchmarks' table, and of the transaction of BenchmarkMemory.
-const (
-	benchRows  = 200_000
-	memoryRows = 1_000_000
-)
+// benchRows is how many rows the benchmarks' table has.
+const benchRows = 200_000
 
 // benchTable is a table of ten columns as OLTP systems have them.
 const benchTable = `
@@ -105,15 +102,6 @@ var snapshotWorkload = recording{start: func(tb testing.TB) *benchWorkload {
 	w := newBenchWorkload(tb, benchRows)
 	change(tb, w.server, insertOrders("0", strconv.Itoa(benchRows)))
 	w.events = benchRows
-	return w
-}}
-
-// memoryWorkload is one large transaction.
-var memoryWorkload = recording{start: func(tb testing.TB) *benchWorkload {
-	w := newBenchWorkload(tb, memoryRows)
-	w.begin(tb)
-	change(tb, w.server, insertOrders("0", strconv.Itoa(memoryRows)))
-	w.events = memoryRows
 	return w
 }}
 

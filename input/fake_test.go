@@ -13,7 +13,6 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -22,8 +21,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // memoryCache is a cache whose operations can be made to fail or hang.
 type memoryCache struct {
@@ -229,7 +226,7 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 	return sink.Emit(ctx, &event.Batch{}, &p)
 }
 
-func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() lsn.Position) poller {
+func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() stream.Place) poller {
 	return &fakePoller{f: d.f, sink: sink, at: start.Position}
 }
 
@@ -260,14 +257,14 @@ func (p *fakePoller) PollOnce(ctx context.Context) (bool, error) {
 		if len(b.Messages) < size && n < changes-1 {
 			continue
 		}
-		if err := p.sink.Emit(ctx, b, at); err != nil {
+		if err := p.sink.Emit(ctx, b, stream.Place{Position: at}); err != nil {
 			return false, err
 		}
 		b = &event.Batch{}
 	}
 	if end := lsn.EndOf(lsnOf(changeBase + idle)); idle > 0 && p.at.Before(end) {
 		p.at = end
-		return false, p.sink.Advance(ctx, end)
+		return false, p.sink.Advance(ctx, stream.Place{Position: end})
 	}
 	return false, nil
 }
