@@ -94,6 +94,7 @@ func (l *long) start(cache *streamtest.Cache) error {
 	l.pipe, err = streamtest.Start(streamtest.Config{
 		Input: inputYAML(subjectName, []string{
 			"on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.seconds(2)), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
+			fmt.Sprint("max_batch_size: ", longRows/10), fmt.Sprint("streaming_fetch_size: ", longRows/4),
 		}),
 		Options: []input.Option{input.WithDialer(l.server.Dial), input.WithOnStop(func(err error) { l.fatal <- err })},
 		Cache:   cache, Output: l.sink.live(cache),
@@ -115,16 +116,25 @@ func (l *long) rounds() error {
 	return nil
 }
 
-// round changes all rows while some things go wrong, and waits until that is
-// delivered and saved.
+// round changes all rows and waits until that is delivered and saved. Things go
+// wrong before, and once some of it is delivered.
 func (l *long) round(round, faults int) error {
-	for range faults {
-		if err := l.misfortune(); err != nil {
-			return err
-		}
+	now := l.rng.IntN(faults + 1)
+	if err := l.misfortunes(now); err != nil {
+		return err
 	}
+	some := l.sink.when(l.rng.IntN(longRows))
 	if err := errors.Join(l.server.Exec(useDatabase+l.changes()), l.server.Capture(database)); err != nil {
 		return err
+	}
+	if faults > now {
+		select {
+		case <-some:
+		case <-time.After(l.env.seconds(1000)): // what strikes now may have to wait for another round
+		}
+		if err := l.misfortunes(faults - now); err != nil {
+			return err
+		}
 	}
 	if err := l.await(round); err != nil {
 		return err
@@ -176,6 +186,15 @@ func (l *long) await(round int) error {
 			return fmt.Errorf("not delivered in %v", l.env.Patience)
 		}
 	}
+}
+
+func (l *long) misfortunes(n int) error {
+	for range n {
+		if err := l.misfortune(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // misfortune lets something go wrong: one that is armed on the server strikes

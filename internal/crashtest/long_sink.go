@@ -24,6 +24,8 @@ type longSink struct {
 	newest   string // position
 	commit   string // commit LSN of the newest change
 	reject   bool   // the next batch
+	more     int // changes before the one at which some is closed; negative: it is
+	some     chan struct{}
 	repeats  int
 	lost     int
 	loss     error // the first one
@@ -35,7 +37,7 @@ type rowOf struct {
 	id    int
 }
 
-func newLongSink() longSink { return longSink{versions: map[rowOf]int{}} }
+func newLongSink() longSink { return longSink{versions: map[rowOf]int{}, more: -1} }
 
 // live returns the output for a life, which takes nothing once another has
 // begun or this one was killed.
@@ -64,6 +66,14 @@ func (s *longSink) live(cache *streamtest.Cache) func(context.Context, service.M
 		}
 		return nil
 	}
+}
+
+// when returns what is closed once more changes than n were delivered.
+func (s *longSink) when(n int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.more, s.some = n, make(chan struct{})
+	return s.some
 }
 
 // kill ends the present life and returns what it leaves.
@@ -98,6 +108,9 @@ func (s *longSink) note(e Event) error {
 		}
 	}
 	s.versions[row] = max(was, v.After.V)
+	if s.more--; s.more == -1 {
+		close(s.some)
+	}
 	if e.Op == opRead {
 		return nil
 	}

@@ -25,9 +25,11 @@ func TestLongSink(t *testing.T) {
 	sink := newLongSink()
 	cache := streamtest.NewCache()
 	take := sink.live(cache)
+	some := sink.when(5)
 	for _, version := range []int{1, 2, 3, 2, 3, 4} {
 		require.NoError(t, take(t.Context(), versionOf(1, version)))
 	}
+	<-some
 	repeats, lost := sink.count()
 	assert.Equal(t, []int{2, 0}, []int{repeats, lost})
 
