@@ -16,6 +16,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/startposition"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
@@ -52,7 +53,7 @@ type config struct {
 	snapshotIsolation           snapshot.Isolation
 	snapshotFetchSize           int
 	snapshotResume              bool
-	startPosition               startPosition
+	startPosition               startposition.Position
 	retentionGaps               string
 	streamingFetchSize          int
 	pollInterval                time.Duration
@@ -134,7 +135,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	c.valueSchemas = r.optionalBool(fieldValueSchemasEnable, schemas)
 	c.maxReadBytes = cmp.Or(c.maxQueueBytes, stream.DefaultMaxBytes)
 	c.databases = r.databases()
-	if !c.startPosition.lsn.IsZero() && c.databases.several() {
+	if c.startPosition.IsLSN() && c.databases.several() {
 		r.fail(fmt.Errorf("field %s: an LSN is of one database; give a time, or each database an input of its own", fieldStartPosition))
 	}
 	if len(c.databases) > 0 && !c.databases.several() {

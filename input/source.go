@@ -9,6 +9,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 )
@@ -22,7 +23,7 @@ type source struct {
 	cfg config // the input's, with the name of the database
 	log *service.Logger
 
-	maker      *messageMaker
+	maker      *messages.Maker
 	heartbeats *heartbeats      // nil: none
 	action     *heartbeatAction // nil: none
 	observers
@@ -54,7 +55,7 @@ func (in *input) newSource(database string) (*source, error) {
 		in:     in,
 		cfg:    in.cfg,
 		log:    in.log,
-		maker:  newMessageMaker(in.cfg.structured, in.cfg.metadata),
+		maker:  messages.NewMaker(in.cfg.structured, in.cfg.metadata, in.context),
 		ended:  make(chan struct{}),
 		closed: make(chan struct{}),
 	}
@@ -62,7 +63,6 @@ func (in *input) newSource(database string) (*source, error) {
 	if in.cfg.databases.several() {
 		s.log = s.log.With("database", database)
 	}
-	s.maker.context = in.context
 	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
 	s.altered = newStructureWatch(s.notices)
 	var err error

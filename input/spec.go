@@ -7,6 +7,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/startposition"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -132,7 +133,7 @@ func snapshotFields() []*service.ConfigField {
 			Default(true).Advanced(),
 		service.NewStringField(fieldStartPosition).
 			Description("Where the changes begin at the first start with `snapshot_mode: no_data`, of each database: `now`; `earliest`, with all that the change tables hold; an LSN, with the transaction that committed at it or the next; or a time with its zone (RFC 3339), with the first transaction that ended at it or later. It is saved at once, so that a crash does not move it, and has no effect once there is a position. Where changes from there on have been cleaned up, or it lies after the newest, the input says what is held and does not start.").
-			Default(startNow).Advanced().
+			Default(startposition.Now).Advanced().
 			Example("2026-01-31T12:00:00Z").Example("00000027:00000758:0005").
 			LintRule(`root = if !["now", "earliest"].contains(this) && !this.re_match("^([0-9a-fA-F]{8}:[0-9a-fA-F]{8}:[0-9a-fA-F]{4}|0[xX][0-9a-fA-F]{20}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2}))$") { [ "invalid start %q: use now, earliest, an LSN such as 00000027:00000758:0005, or a time such as 2006-01-02T15:04:05Z".format(this) ] }`),
 		service.NewIntField(fieldStreamingFetchSize).

@@ -29,13 +29,10 @@ func (d *serverDatabase) setTimeZone(facts sqlserver.Facts) {
 	}
 }
 
-// clockSkew is how far this machine's clock may be from the server's.
-const clockSkew = 10 * time.Minute
-
 // hasOffset reports whether a time zone has an offset at present.
 func hasOffset(zone *time.Location, offset time.Duration) bool {
 	now := time.Now()
-	for _, at := range []time.Time{now.Add(-clockSkew), now, now.Add(clockSkew)} {
+	for _, at := range []time.Time{now.Add(-sqlserver.ClockSkew), now, now.Add(sqlserver.ClockSkew)} {
 		if _, seconds := at.In(zone).Zone(); time.Duration(seconds)*time.Second == offset {
 			return true
 		}

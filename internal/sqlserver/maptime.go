@@ -16,6 +16,9 @@ SELECT sys.fn_cdc_map_time_to_lsn('largest less than', @at), sys.fn_cdc_map_time
 
 const offsetStatement = "SELECT DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
 
+// ClockSkew is how far this machine's clock may be from the server's.
+const ClockSkew = 10 * time.Minute
+
 // CommitsAround returns the LSNs of the last transaction that ended before a
 // time and of the first that ended at it or later, of those the server still
 // knows; zero where there is none. In the hour that clocks repeat the earlier
