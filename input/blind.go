@@ -31,10 +31,10 @@ func (d *serverDatabase) CaptureStatus(ctx context.Context) (sqlserver.CaptureSt
 		return status, err
 	}
 	for _, right := range status.Blind {
-		d.notices.info(d.blind(right))
+		d.notices.Info(d.blind(right))
 	}
 	if status.AgentErr != nil {
-		d.notices.warn("", fmt.Sprintf("The query of %s is refused, so whether the Agent runs is unknown: %v", fieldAgentStatusQuery, status.AgentErr))
+		d.notices.Warn("", fmt.Sprintf("The query of %s is refused, so whether the Agent runs is unknown: %v", fieldAgentStatusQuery, status.AgentErr))
 	}
 	return status, nil
 }

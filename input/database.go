@@ -83,7 +83,7 @@ var _ database = (*serverDatabase)(nil)
 
 // openDatabase connects and makes sure that there is something to read.
 func openDatabase(ctx context.Context, server *sqlserver.Server, cfg config, events event.Options, observers observers, log *slog.Logger) (database, error) {
-	events.OnReplaced = observers.notices.replaced
+	events.OnReplaced = func(r event.ReplacedNotice) { warnReplaced(observers.notices, r) }
 	selection, err := schema.NewSelection(cfg.selection)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (d *serverDatabase) hidden(ctx context.Context) ([]string, error) {
 	if err != nil || len(hidden) == 0 || len(d.cfg.selection.Tables.TableInclude) == 0 {
 		return hidden, err
 	}
-	d.notices.warn("", fmt.Sprintf("The login cannot see the tables of the capture instances %s and leaves them out; if they are wanted, GRANT SELECT ON each of these tables TO %s",
+	d.notices.Warn("", fmt.Sprintf("The login cannot see the tables of the capture instances %s and leaves them out; if they are wanted, GRANT SELECT ON each of these tables TO %s",
 		strings.Join(hidden, ", "), sqlserver.Quote(d.rights.User)))
 	return nil, nil
 }
@@ -217,7 +217,7 @@ func (d *serverDatabase) warn() {
 	for _, t := range d.tables {
 		ids = append(ids, t.Source.ID())
 		for _, note := range t.Notes {
-			d.notices.warn(t.Source.ID().String(), note)
+			d.notices.Warn(t.Source.ID().String(), note)
 		}
 	}
 	remarks := []string{} // not nil: the database can be read
@@ -227,9 +227,9 @@ func (d *serverDatabase) warn() {
 	for _, label := range d.selection.UnmatchedColumns() {
 		remarks = append(remarks, fmt.Sprintf("No column of the captured tables matches %s", label))
 	}
-	d.notices.unmatched.tell(d.cfg.server.Database, remarks)
+	d.unmatched.Tell(d.cfg.server.Database, remarks)
 	for _, label := range d.selection.OverruledColumns() {
-		d.notices.warn("", fmt.Sprintf("All columns that match %s have an earlier rule, and of all rules that match a column the first counts: truncation, asterisks, source types, hashes", label))
+		d.notices.Warn("", fmt.Sprintf("All columns that match %s have an earlier rule, and of all rules that match a column the first counts: truncation, asterisks, source types, hashes", label))
 	}
 	d.warnSharedTopics(ids)
 }
@@ -241,7 +241,7 @@ func (d *serverDatabase) warnSharedTopics(tables []schema.TableID) {
 	for _, t := range tables {
 		topic := d.events.Topics.Table(t)
 		if other, shared := first[topic]; shared {
-			d.notices.warn(t.String(), fmt.Sprintf("Tables %s and %s share the topic %s; the metadata database_schema and table tell them apart", other, t, topic))
+			d.notices.Warn(t.String(), fmt.Sprintf("Tables %s and %s share the topic %s; the metadata database_schema and table tell them apart", other, t, topic))
 			continue
 		}
 		first[topic] = t
@@ -383,7 +383,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		OnCompleted:              d.completed,
 		OnSkipped:                d.cfg.onSkipped(sink),
 		OnPoll:                   func(p sqlserver.Poll) { d.meter.Polled(p, d.conn.Statements()) },
-		Remark:                   d.notices.warn,
+		Remark:                   d.notices.Warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,
 		MaxBatchSize:             d.cfg.maxBatchSize,
@@ -412,6 +412,6 @@ func (d *serverDatabase) encoder(t *schema.Table) (*event.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.notices.omitted(e)
+	warnOmitted(d.notices, e)
 	return e, nil
 }

@@ -1,7 +1,11 @@
 package input
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 )
 
 // warnNull reports a NULL that change data capture recorded where the table
@@ -31,4 +35,18 @@ func (s *source) leaveOut(n event.FailureNotice) {
 		log = s.log.Warnf
 	}
 	log("A change is left out, because of %s: %s: no event can be made of it at position %s: %v", fieldEventProcessingFailureHandlingMode, s.cfg.processingFailures, n.Position, n.Err)
+}
+
+// warnReplaced warns of text that is not what the source holds, for all that can be
+// seen of it.
+func warnReplaced(n *notice.Once, r event.ReplacedNotice) {
+	n.Warn(r.Table.ID().String(), fmt.Sprintf("column %q holds U+FFFD: unless the source has it so, it stands for half of a surrogate pair or for bytes that the column's code page does not define", r.Column))
+}
+
+// warnOmitted names the captured columns that the events of a table version leave
+// out.
+func warnOmitted(n *notice.Once, e *event.Encoder) {
+	for _, o := range e.Omitted() {
+		n.Warn(e.Table().ID().String(), "column "+strconv.Quote(o.Column)+" is left out of events: "+o.Reason)
+	}
 }

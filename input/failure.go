@@ -157,7 +157,7 @@ func (s *source) interrupt() {
 // fail publishes why an attempt to read failed, and waits until it is time for
 // the next, or Connect asks for it.
 func (s *source) fail(ctx context.Context, err error) {
-	s.in.unmatched.absent(s.cfg.server.Database)
+	s.in.unmatched.Absent(s.cfg.server.Database)
 	reason, err := s.diagnose(err)
 	if reason == "" {
 		reason, err = s.cfg.retries.Judge(s.failures.Next(""), advised(err))

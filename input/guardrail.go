@@ -34,6 +34,6 @@ func (d *serverDatabase) checkGuardrail(ctx context.Context) error {
 	if d.cfg.watch.guardrailEnd {
 		return sqlserver.NewProblem(reasonTooManyTables, text, remedy, nil)
 	}
-	d.notices.warn("", fmt.Sprintf("Too many tables: %s; %s", text, remedy))
+	d.notices.Warn("", fmt.Sprintf("Too many tables: %s; %s", text, remedy))
 	return nil
 }

@@ -240,7 +240,7 @@ func (d *serverDatabase) Resolve(ctx context.Context, at stream.Offset) (state s
 		Observe:   d.cfg.captureInstances == instancesObserve,
 		FetchSize: d.cfg.streamingFetchSize,
 		MaxBytes:  d.cfg.maxReadBytes,
-		Remark:    d.notices.warn,
+		Remark:    d.notices.Warn,
 		Logger:    d.log,
 	}, at)
 }

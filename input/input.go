@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -35,9 +35,9 @@ type input struct {
 	server  *sqlserver.Server
 	open    func(ctx context.Context, s *source) (database, error)
 	list    func(ctx context.Context, server *sqlserver.Server) ([]sqlserver.DatabaseEntry, error)
-	notices *notices
+	notices *notice.Once
 	// unmatched is about the lists, which all databases share.
-	unmatched *unmatched
+	unmatched *notice.Unmatched
 	onStop    func(error) // told why on_fatal stopped the stream
 
 	// ctx ends with Close, which thereby ends whatever is running.
@@ -91,7 +91,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		server:  server,
 		open:    openSource,
 		list:    listDatabases,
-		notices: newNotices(slog.New(logHandler{mgr.Logger()})),
+		notices: notice.NewOnce(notice.Logger(mgr.Logger())),
 		onStop:  opts.onStop,
 		demand:  newDemand(),
 		offers:  make(chan offer),
@@ -100,7 +100,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	if cfg.extendedHeaders {
 		in.context = messages.NewContext(cfg.topics.Prefix)
 	}
-	in.unmatched = newUnmatched(in.notices, in.databases)
+	in.unmatched = notice.NewUnmatched(in.notices, in.databases)
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	if _, err := in.newSource(cfg.server.Database); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot
 			return nil, &stream.GapError{Table: t.Source.ID().String(), Instance: c.First().Name, Need: terms.Need, Low: low}
 		}
 		if c.Unread != nil {
-			d.notices.warn(c.Remark())
+			d.notices.Warn(c.Remark())
 		}
 		choices = append(choices, *c)
 	}
@@ -102,7 +102,7 @@ func (d *serverDatabase) completed(c stream.Completed) {
 	if !c.Exists {
 		return
 	}
-	d.notices.warn(d.name+"."+c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
+	d.notices.Warn(d.name+"."+c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
 		"capture instance %q is no longer read: everything before %s is delivered, and from there on a newer one is read. Once nobody else reads it, "+
 			"disable it: EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s, @capture_instance = %s",
 		c.Instance.Name, c.Stop, sqlserver.QuoteText(c.Instance.Schema), sqlserver.QuoteText(c.Instance.Table), sqlserver.QuoteText(c.Instance.Name)))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
@@ -81,10 +82,11 @@ func (n *notifier) take(database string, at lsn.Position) (*event.Batch, error) 
 
 // observers are told what a connection finds; they outlive it.
 type observers struct {
-	notices  *notices
-	altered  *structureWatch
-	meter    *metrics.Meter
-	notifier *notifier
+	notices   *notice.Once
+	unmatched *notice.Unmatched // told which entries of lists match nothing
+	altered   *structureWatch
+	meter     *metrics.Meter
+	notifier  *notifier
 }
 
 // snapshotObserver tells of the progress of a snapshot.

@@ -17,7 +17,7 @@ import (
 )
 
 // speaking are the packages whose problems and log lines reach an operator.
-var speaking = []string{".", "../snapshot", "../internal/stream", "../internal/checkpoint", "../internal/event", "../internal/pace", "../internal/preflight", "../internal/sqlserver", "../internal/startposition"}
+var speaking = []string{".", "../snapshot", "../internal/stream", "../internal/checkpoint", "../internal/event", "../internal/notice", "../internal/pace", "../internal/preflight", "../internal/sqlserver", "../internal/startposition"}
 
 // eachSource calls f with every source file of the speaking packages.
 func eachSource(t *testing.T, f func(file *ast.File)) {
@@ -93,7 +93,7 @@ func logged(n ast.Node) (string, bool) {
 		return "", false
 	}
 	method, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || !slices.Contains([]string{"Warn", "Warnf", "Error", "Errorf", "warn"}, method.Sel.Name) {
+	if !ok || !slices.Contains([]string{"Warn", "Warnf", "Error", "Errorf"}, method.Sel.Name) {
 		return "", false
 	}
 	if on, ok := method.X.(*ast.Ident); ok && on.Name == "fmt" {

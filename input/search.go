@@ -50,7 +50,7 @@ func (in *input) find(ctx context.Context) ([]string, error) {
 		return nil, noDatabases(unmatched)
 	}
 	for _, pattern := range unmatched {
-		in.notices.warn("", fmt.Sprintf("No database with change data capture matches %q of %s; it is looked for again every %v", pattern, fieldDatabaseNames, searchInterval))
+		in.notices.Warn("", fmt.Sprintf("No database with change data capture matches %q of %s; it is looked for again every %v", pattern, fieldDatabaseNames, searchInterval))
 	}
 	return databases, nil
 }
@@ -99,7 +99,7 @@ func (in *input) begin(ctx context.Context) *failedError {
 	}
 	in.unknown.leave(in, in.log)
 	if in.cfg.databases.several() && in.cfg.topics.WithoutDatabase {
-		in.notices.warn("", fmt.Sprintf("With %s: %s tables of one name in several databases share a topic; the metadata database tells their rows apart, keys do not", fieldTopicNaming, namingWithoutDatabase))
+		in.notices.Warn("", fmt.Sprintf("With %s: %s tables of one name in several databases share a topic; the metadata database tells their rows apart, keys do not", fieldTopicNaming, namingWithoutDatabase))
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()

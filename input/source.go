@@ -11,6 +11,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/metrics"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 )
 
@@ -63,7 +64,7 @@ func (in *input) newSource(database string) (*source, error) {
 	if in.cfg.databases.several() {
 		s.log = s.log.With("database", database)
 	}
-	s.notices, s.meter = newNotices(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
+	s.notices, s.meter = notice.NewOnce(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
 	s.altered = newStructureWatch(s.notices)
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
@@ -83,7 +84,7 @@ func openSource(ctx context.Context, s *source) (database, error) {
 	return openDatabase(ctx, s.in.server, s.cfg, s.eventOptions(), s.observers, s.slog())
 }
 
-func (s *source) slog() *slog.Logger { return slog.New(logHandler{s.log}) }
+func (s *source) slog() *slog.Logger { return notice.Logger(s.log) }
 
 func (s *source) eventOptions() event.Options {
 	opts := event.Options{

@@ -22,7 +22,7 @@ func (in *input) add(databases []string) error {
 		if err != nil {
 			return err
 		}
-		s.notices.unmatched = in.unmatched
+		s.unmatched = in.unmatched
 		in.sources = append(in.sources, s)
 		if in.cfg.databases.several() {
 			s.log.Infof("Reading database %q", database)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
@@ -16,14 +17,14 @@ import (
 // It remembers what it has seen, so it lives as long as its source, and is safe
 // for concurrent use.
 type structureWatch struct {
-	notices *notices
+	notices *notice.Once
 
 	mu sync.Mutex
 	// seen is the latest change of structure by the object id of a change table.
 	seen map[int32]lsn.LSN
 }
 
-func newStructureWatch(n *notices) *structureWatch {
+func newStructureWatch(n *notice.Once) *structureWatch {
 	return &structureWatch{notices: n, seen: map[int32]lsn.LSN{}}
 }
 
@@ -43,9 +44,9 @@ func (w *structureWatch) look(database string, states []sqlserver.TableState) {
 		case s.Altered.IsZero():
 			// An instance of some columns was made like that.
 		case s.Uncaptured > 0 || s.Dropped > 0:
-			w.notices.warn(table.String(), drift(s))
+			w.notices.Warn(table.String(), drift(s))
 		case known && before.Before(s.Altered):
-			w.notices.warn(table.String(), "the structure of the table was changed, and its events follow: "+s.DDL)
+			w.notices.Warn(table.String(), "the structure of the table was changed, and its events follow: "+s.DDL)
 		}
 	}
 }

@@ -41,6 +41,6 @@ func hasOffset(zone *time.Location, offset time.Duration) bool {
 }
 
 func (d *serverDatabase) warnTimeZone(what string) {
-	d.notices.warn("", fmt.Sprintf("The server %s: source times are made from its local ones with its present offset, which is an hour wrong across a change of clocks; set %s",
+	d.notices.Warn("", fmt.Sprintf("The server %s: source times are made from its local ones with its present offset, which is an hour wrong across a change of clocks; set %s",
 		what, fieldDatabaseServerTimezone))
 }

@@ -1,4 +1,4 @@
-package input
+package notice
 
 import (
 	"context"
@@ -8,16 +8,19 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 )
 
-// logHandler gives packages that log through slog the logger of the pipeline.
-type logHandler struct{ log *service.Logger }
+// handler gives packages that log through slog the logger of a pipeline.
+type handler struct{ log *service.Logger }
 
-var _ slog.Handler = logHandler{}
+// Logger returns a logger that writes to that of a pipeline.
+func Logger(log *service.Logger) *slog.Logger { return slog.New(handler{log}) }
+
+var _ slog.Handler = handler{}
 
 // Enabled implements [slog.Handler]; the pipeline's logger has its own level.
-func (h logHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (h handler) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements [slog.Handler].
-func (h logHandler) Handle(_ context.Context, r slog.Record) error {
+func (h handler) Handle(_ context.Context, r slog.Record) error {
 	log := h.log
 	r.Attrs(func(a slog.Attr) bool {
 		log = log.With(a.Key, attrValue(a.Value))
@@ -37,16 +40,16 @@ func (h logHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements [slog.Handler].
-func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	log := h.log
 	for _, a := range attrs {
 		log = log.With(a.Key, attrValue(a.Value))
 	}
-	return logHandler{log}
+	return handler{log}
 }
 
 // WithGroup implements [slog.Handler]; groups are flattened.
-func (h logHandler) WithGroup(string) slog.Handler { return h }
+func (h handler) WithGroup(string) slog.Handler { return h }
 
 // attrValue returns what Benthos prints well: scalars as they are, everything
 // else as text.

@@ -1,4 +1,4 @@
-package input
+package notice
 
 import (
 	"maps"
@@ -6,27 +6,29 @@ import (
 	"sync"
 )
 
-// unmatched gathers from the databases of an input which entries of its lists
+// Unmatched gathers from the databases of an input which entries of its lists
 // match nothing there. With several databases an entry may be meant for one of
 // them: it is worth a warning when it matches in none. It is safe for
 // concurrent use.
-type unmatched struct {
-	notices   *notices
+type Unmatched struct {
+	once      *Once
 	databases func() int // of the input
 
 	mu   sync.Mutex
 	told map[string][]string // what has no match, by the entry of database_names
 }
 
-func newUnmatched(notices *notices, databases func() int) *unmatched {
-	return &unmatched{notices: notices, databases: databases, told: map[string][]string{}}
+// NewUnmatched returns what warns through once, given how many databases an input
+// has at present.
+func NewUnmatched(once *Once, databases func() int) *Unmatched {
+	return &Unmatched{once: once, databases: databases, told: map[string][]string{}}
 }
 
-// tell takes the remarks on all entries that match nothing in a database, and
+// Tell takes the remarks on all entries that match nothing in a database, and
 // warns of what no database has a match for, once each has told. It does nothing
 // for nil, of a database that is only looked at: in a test of the connection,
 // or for an offset.
-func (u *unmatched) tell(database string, remarks []string) {
+func (u *Unmatched) Tell(database string, remarks []string) {
 	if u == nil {
 		return
 	}
@@ -37,9 +39,9 @@ func (u *unmatched) tell(database string, remarks []string) {
 	u.warn(databases)
 }
 
-// absent goes on without a database that cannot be read: that an entry protects
+// Absent goes on without a database that cannot be read: that an entry protects
 // nothing is not to be found out only when all databases work.
-func (u *unmatched) absent(database string) {
+func (u *Unmatched) Absent(database string) {
 	databases := u.databases()
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,7 +51,7 @@ func (u *unmatched) absent(database string) {
 	}
 }
 
-func (u *unmatched) warn(databases int) {
+func (u *Unmatched) warn(databases int) {
 	if len(u.told) < databases {
 		return
 	}
@@ -65,7 +67,7 @@ func (u *unmatched) warn(databases int) {
 	}
 	for _, remark := range slices.Sorted(maps.Keys(counts)) {
 		if counts[remark] == readable {
-			u.notices.warn("", remark)
+			u.once.Warn("", remark)
 		}
 	}
 }
