@@ -96,7 +96,7 @@ func (d *serverDatabase) startOf(ctx context.Context, progress *snapshot.Progres
 
 // completed says that a capture instance is not needed any more.
 func (d *serverDatabase) completed(c stream.Completed) {
-	d.notifier.later(signal.InstanceCompleted(d.cfg.topics.Prefix, signal.Instance{
+	d.notifier.Later(signal.InstanceCompleted(d.cfg.topics.Prefix, signal.Instance{
 		Database: d.name, Name: c.Instance.Name, Start: c.Instance.FirstStart, Stop: c.Stop, Committed: c.Saved.Commit,
 	}))
 	if !c.Exists {

@@ -58,7 +58,7 @@ func (s *source) read(from mark) *reading {
 
 // run reads until an error: the snapshot if it is not done, then the stream.
 func (r *reading) run(ctx context.Context, db database) error {
-	r.source.notifier.begin(r.mark.snapshotted())
+	r.source.notifier.Begin(r.mark.snapshotted())
 	if !r.mark.snapshotted() {
 		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (r *reading) beat(ctx context.Context) error {
 
 // notify hands over what there is to tell, if anything.
 func (r *reading) notify(ctx context.Context) error {
-	b, err := r.source.notifier.take(r.source.keeper.database, r.mark.position())
+	b, err := r.source.notifier.Take(r.source.keeper.database, r.mark.position())
 	if b == nil || err != nil {
 		return err
 	}

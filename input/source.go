@@ -65,7 +65,7 @@ func (in *input) newSource(database string) (*source, error) {
 		s.log = s.log.With("database", database)
 	}
 	s.notices, s.meter = notice.NewOnce(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
-	s.altered = newStructureWatch(s.notices)
+	s.altered = notice.NewStructures(s.notices)
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err

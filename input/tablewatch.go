@@ -39,5 +39,5 @@ func (w tableWatch) look(ctx context.Context) {
 		return !d.selection.Match(s.Schema, s.Table) || !d.selection.MatchInstance(s.Instance)
 	})
 	d.meter.Tables(states)
-	d.altered.look(d.name, states)
+	d.altered.Look(d.name, states)
 }

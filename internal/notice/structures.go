@@ -1,36 +1,36 @@
-package input
+package notice
 
 import (
 	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/notice"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
-// structureWatch says how tables were changed under their capture instances.
+// Structures says how tables were changed under their capture instances.
 // An instance keeps the columns that it was made with: a column that is added
 // later is not recorded, and nothing else in a stream shows that it is missing.
 // It remembers what it has seen, so it lives as long as its source, and is safe
 // for concurrent use.
-type structureWatch struct {
-	notices *notice.Once
+type Structures struct {
+	once *Once
 
 	mu sync.Mutex
 	// seen is the latest change of structure by the object id of a change table.
 	seen map[int32]lsn.LSN
 }
 
-func newStructureWatch(n *notice.Once) *structureWatch {
-	return &structureWatch{notices: n, seen: map[int32]lsn.LSN{}}
+// NewStructures returns what has seen nothing yet, and warns through once.
+func NewStructures(once *Once) *Structures {
+	return &Structures{once: once, seen: map[int32]lsn.LSN{}}
 }
 
-// look compares the states of the tables of a database with those before. Of two
+// Look compares the states of the tables of a database with those before. Of two
 // instances of a table the one that comes later in states counts.
-func (w *structureWatch) look(database string, states []sqlserver.TableState) {
+func (w *Structures) Look(database string, states []sqlserver.TableState) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	newest := make(map[schema.TableID]sqlserver.TableState, len(states))
@@ -44,9 +44,9 @@ func (w *structureWatch) look(database string, states []sqlserver.TableState) {
 		case s.Altered.IsZero():
 			// An instance of some columns was made like that.
 		case s.Uncaptured > 0 || s.Dropped > 0:
-			w.notices.Warn(table.String(), drift(s))
+			w.once.Warn(table.String(), drift(s))
 		case known && before.Before(s.Altered):
-			w.notices.Warn(table.String(), "the structure of the table was changed, and its events follow: "+s.DDL)
+			w.once.Warn(table.String(), "the structure of the table was changed, and its events follow: "+s.DDL)
 		}
 	}
 }
