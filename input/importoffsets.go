@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
@@ -123,7 +122,7 @@ func (in *input) importOffsets(ctx context.Context, what Import) ([]Imported, er
 	if err != nil {
 		return nil, fmt.Errorf("reading the offsets: %w", err)
 	}
-	if offsets, err = in.offsetsOf(offsets, what.Connector); err != nil {
+	if offsets, err = connectoffsets.OfConnector(offsets, in.cfg.topics.Prefix, what.Connector); err != nil {
 		return nil, err
 	}
 	databases, err := in.find(ctx)
@@ -153,31 +152,6 @@ func (in *input) importOffsets(ctx context.Context, what Import) ([]Imported, er
 	return done, nil
 }
 
-// offsetsOf returns the offsets of the one connector that is meant: it has the
-// topic prefix of the input.
-func (in *input) offsetsOf(offsets []connectoffsets.Offset, connector string) (ours []connectoffsets.Offset, err error) {
-	prefix := in.cfg.topics.Prefix
-	var others, names []string
-	for _, o := range offsets {
-		switch {
-		case o.Server != prefix:
-			others = append(others, o.Server)
-		case connector == "" || o.Connector == connector || o.Connector == "":
-			ours = append(ours, o)
-			names = append(names, o.Connector)
-		}
-	}
-	if len(ours) == 0 {
-		return nil, fmt.Errorf("there is no offset of a connector %q whose topic.prefix is %q, the value of %s; there are some of %q", connector, prefix, fieldTopicPrefix, others)
-	}
-	for _, name := range names {
-		if name != names[0] {
-			return nil, fmt.Errorf("several connectors have the topic.prefix %q: name one of %q", prefix, names)
-		}
-	}
-	return ours, nil
-}
-
 // resolve looks up the offset of a database in its change tables. Only says
 // that the input reads no other.
 func (in *input) resolve(ctx context.Context, database string, offsets []connectoffsets.Offset, only bool) (resolved, error) {
@@ -191,7 +165,7 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 		return resolved{}, err
 	}
 	defer opened.Close()
-	offset, err := offsetOf(opened.Name(), offsets, only)
+	offset, err := connectoffsets.OfDatabase(offsets, opened.Name(), only)
 	if err != nil {
 		return resolved{}, err
 	}
@@ -243,19 +217,4 @@ func (d *serverDatabase) Resolve(ctx context.Context, at stream.Offset) (state s
 		Remark:    d.notices.Warn,
 		Logger:    d.log,
 	}, at)
-}
-
-// offsetOf returns the offset of a database. Versions that read one database
-// only do not name it.
-func offsetOf(database string, offsets []connectoffsets.Offset, only bool) (connectoffsets.Offset, error) {
-	for _, o := range offsets {
-		if !strings.EqualFold(o.Database, database) && (o.Database != "" || !only) {
-			continue
-		}
-		if o.Unfinished != "" {
-			return connectoffsets.Offset{}, fmt.Errorf("the connector has stopped in %s, which cannot be taken over: let it end there, or let the pipeline take its own with snapshot_mode: initial", o.Unfinished)
-		}
-		return o, nil
-	}
-	return connectoffsets.Offset{}, errors.New("there is no offset of it; leave it out of database_names for the import, or let the pipeline take a snapshot of it")
 }
