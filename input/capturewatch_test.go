@@ -46,6 +46,7 @@ func TestCapture_StandsStill(t *testing.T) {
 		"Agent, seen":          {seesService, stopAgent, startAgent, 2 * time.Minute, []string{"SQL Server Agent is not running", "start the service"}},
 		"job, seen":            {seesJobs, script(stopJob), script(startJob), 2 * time.Minute, []string{"the capture job is not running", "EXEC sys.sp_cdc_start_job @job_type = N'capture'"}},
 		"job, all seen":        {seesScans + seesService + seesJobs, script(stopJob), script(startJob), 2 * time.Minute, []string{"the capture job is not running"}},
+		"job dropped, seen":    {seesJobs, script("EXEC sys.sp_cdc_drop_job N'capture'"), script("EXEC sys.sp_cdc_add_job N'capture'\n" + startJob), 14 * time.Minute, []string{"the database has no capture job", "EXEC sys.sp_cdc_add_job @job_type = N'capture'"}},
 		"job, its scans seen":  {seesScans, script(stopJob), script(startJob), 14 * time.Minute, []string{"nothing has been captured for 1", "see whether SQL Server Agent runs"}},
 		"job, nothing seen":    {"", script(stopJob), script(startJob), 14 * time.Minute, []string{"nothing has been captured for 1"}},
 		"Agent, nothing seen":  {"", stopAgent, startAgent, 14 * time.Minute, []string{"nothing has been captured for 1"}},
@@ -53,7 +54,7 @@ func TestCapture_StandsStill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fields := "user: reader\npoll_interval: 5s"
+				fields := "user: reader\npoll_interval: 20s"
 				functions := ""
 				if strings.Contains(test.rights, "dbo.agent") {
 					functions = "GO\nCREATE FUNCTION dbo.agent() RETURNS bit AS BEGIN RETURN (SELECT running FROM dbo.state) END\nGO\nCREATE TABLE dbo.state (running bit)\nINSERT dbo.state VALUES (1)\n"
@@ -68,14 +69,14 @@ func TestCapture_StandsStill(t *testing.T) {
 				}
 				p := startPipeline(t, server, settings{fields: fields})
 				p.next(2)
-				<-time.After(3 * time.Hour)
+				<-time.After(40 * time.Minute)
 				require.Zero(t, countLines(p, stalled), "an idle database is none that stands still; log:\n%s", p.logs)
 
 				test.stop(server)
 				sqlExec(t, server, "USE db\nINSERT dbo.customers VALUES (3, N'Cem')")
 				<-time.After(test.within)
 				require.Equal(t, 1, countLines(p, stalled), "log:\n%s", p.logs)
-				<-time.After(2 * time.Hour)
+				<-time.After(30 * time.Minute)
 				require.Equal(t, 1, countLines(p, stalled), "log:\n%s", p.logs)
 				for _, part := range test.says {
 					assert.Contains(t, p.logs.String(), part)
@@ -174,7 +175,7 @@ func TestCapture_StatusQueryRefused(t *testing.T) {
 func TestCapture_Replica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t)
-		p := startPipeline(t, g.primary, settings{dial: g.option, fields: "application_intent: ReadOnly\npoll_interval: 5s"})
+		p := startPipeline(t, g.primary, settings{dial: g.option, fields: "application_intent: ReadOnly\npoll_interval: 20s"})
 		p.next(2)
 		<-time.After(time.Hour)
 		require.Zero(t, countLines(p, stalled), "log:\n%s", p.logs)
@@ -189,8 +190,8 @@ func TestCapture_Replica(t *testing.T) {
 func TestCapture_Azure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := azureServer(t, "a")
-		p := startPipeline(t, server, settings{fields: "database_names: [ a ]\npoll_interval: 5s"})
-		<-time.After(3 * time.Hour)
+		p := startPipeline(t, server, settings{fields: "database_names: [ a ]\npoll_interval: 20s"})
+		<-time.After(time.Hour)
 		require.Len(t, p.rest(), 2)
 		require.NotContains(t, p.logs.String(), "level=WARN")
 		require.NotContains(t, p.logs.String(), "Agent")

@@ -93,6 +93,11 @@ func (w *Watch) Judge(now time.Time, s sqlserver.CaptureStatus) Stall {
 			Silent, fmt.Sprintf("nothing new has come to this replica for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),
 			"look at the capture job on the primary replica, and whether this one lags",
 		}
+	case s.NoJob:
+		return Stall{
+			Job, fmt.Sprintf("nothing has been captured for %v, and the database has no capture job", now.Sub(w.sign).Round(time.Minute)),
+			"run EXEC sys.sp_cdc_add_job @job_type = N'capture' in the database, and the same for N'cleanup': after a failover the new primary has only jobs of its own; if the database is published, look at the Log Reader Agent of replication instead",
+		}
 	default:
 		return Stall{
 			Silent, fmt.Sprintf("nothing has been captured for %v, not even the rows that mark idle times", now.Sub(w.sign).Round(time.Minute)),

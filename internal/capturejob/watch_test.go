@@ -36,15 +36,17 @@ func TestWatch_Judge(t *testing.T) {
 	rare := &sqlserver.CaptureJob{Running: true, Enabled: true, Continuous: true, Interval: time.Hour}
 
 	for name, looks := range map[string][]look{
-		"nothing but idle rows is seen": append(append(during(5, look{1, sqlserver.CaptureStatus{}, ""}), during(10, look{2, sqlserver.CaptureStatus{}, ""})...), look{3, sqlserver.CaptureStatus{}, ""}),
-		"silence":                       append(during(11, look{1, sqlserver.CaptureStatus{}, ""}), look{1, sqlserver.CaptureStatus{}, Silent}, look{2, sqlserver.CaptureStatus{}, ""}),
-		"silence from before":           {{1, sqlserver.CaptureStatus{Age: time.Hour}, Silent}, {2, sqlserver.CaptureStatus{}, ""}},
-		"no LSN ever":                   append(during(11, look{0, sqlserver.CaptureStatus{}, ""}), look{0, sqlserver.CaptureStatus{}, Silent}),
-		"silence on a replica":          append(during(11, look{1, sqlserver.CaptureStatus{Replica: true}, ""}), look{1, sqlserver.CaptureStatus{Replica: true}, Silent}),
-		"silence of Azure's scheduler":  during(60, look{1, sqlserver.CaptureStatus{Azure: true}, ""}),
-		"a scheduled job":               during(60, look{1, sqlserver.CaptureStatus{Job: scheduled}, ""}),
-		"a job that polls every hour":   append(during(71, look{1, sqlserver.CaptureStatus{Job: rare}, ""}), look{1, sqlserver.CaptureStatus{Job: rare}, Silent}),
-		"a large transaction":           during(60, look{1, sqlserver.CaptureStatus{Scan: &sqlserver.LogScan{ID: 7}}, ""}),
+		"nothing but idle rows is seen":      append(append(during(5, look{1, sqlserver.CaptureStatus{}, ""}), during(10, look{2, sqlserver.CaptureStatus{}, ""})...), look{3, sqlserver.CaptureStatus{}, ""}),
+		"silence":                            append(during(11, look{1, sqlserver.CaptureStatus{}, ""}), look{1, sqlserver.CaptureStatus{}, Silent}, look{2, sqlserver.CaptureStatus{}, ""}),
+		"silence from before":                {{1, sqlserver.CaptureStatus{Age: time.Hour}, Silent}, {2, sqlserver.CaptureStatus{}, ""}},
+		"no LSN ever":                        append(during(11, look{0, sqlserver.CaptureStatus{}, ""}), look{0, sqlserver.CaptureStatus{}, Silent}),
+		"silence on a replica":               append(during(11, look{1, sqlserver.CaptureStatus{Replica: true}, ""}), look{1, sqlserver.CaptureStatus{Replica: true}, Silent}),
+		"silence of Azure's scheduler":       during(60, look{1, sqlserver.CaptureStatus{Azure: true}, ""}),
+		"no job, as of a published database": append(append(during(5, look{1, sqlserver.CaptureStatus{NoJob: true}, ""}), during(10, look{2, sqlserver.CaptureStatus{NoJob: true}, ""})...), look{3, sqlserver.CaptureStatus{NoJob: true}, ""}),
+		"no job":                             append(during(11, look{1, sqlserver.CaptureStatus{Agent: &yes, NoJob: true}, ""}), look{1, sqlserver.CaptureStatus{Agent: &yes, NoJob: true}, Job}, look{2, sqlserver.CaptureStatus{Job: running}, ""}),
+		"a scheduled job":                    during(60, look{1, sqlserver.CaptureStatus{Job: scheduled}, ""}),
+		"a job that polls every hour":        append(during(71, look{1, sqlserver.CaptureStatus{Job: rare}, ""}), look{1, sqlserver.CaptureStatus{Job: rare}, Silent}),
+		"a large transaction":                during(60, look{1, sqlserver.CaptureStatus{Scan: &sqlserver.LogScan{ID: 7}}, ""}),
 		"scans go on": {
 			{1, sqlserver.CaptureStatus{Age: time.Hour, Scan: scan(1)}, Silent},
 			{1, sqlserver.CaptureStatus{Age: time.Hour, Scan: scan(2)}, ""},

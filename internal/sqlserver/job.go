@@ -35,8 +35,13 @@ type CaptureStatus struct {
 	Replica bool
 	// Scan is the latest reading of the log; nil: unknown.
 	Scan *LogScan
-	// Job is the capture job; nil: unknown.
-	Job *CaptureJob
+	// Job is the capture job; nil: unknown. NoJob tells that there is none, as on
+	// a replica that has become the primary: jobs belong to a server, not to a
+	// database (MS docs, "Replication, change tracking, & change data capture -
+	// Always On availability groups"). A published database needs none: there the
+	// Log Reader Agent of replication captures.
+	Job   *CaptureJob
+	NoJob bool
 	// Agent is what the status query answers; nil: unknown. AgentErr is why a
 	// query of the configuration's own was refused.
 	Agent    *bool
@@ -180,11 +185,13 @@ func (c *Conn) logScan(ctx context.Context, status *CaptureStatus) error {
 }
 
 func (c *Conn) captureJob(ctx context.Context, status *CaptureStatus) error {
-	return c.each(ctx, func(row []driver.Value) error {
+	err := c.each(ctx, func(row []driver.Value) error {
 		s := scanner{row: row}
 		status.Job = &CaptureJob{Running: s.bool(), Enabled: s.bool(), Continuous: s.bool(), Interval: time.Duration(s.int()) * time.Second}
 		return s.err
 	}, jobStatement)
+	status.NoJob = err == nil && status.Job == nil
+	return err
 }
 
 // agent asks the status query, whose first value tells: a bit, a number, or a
