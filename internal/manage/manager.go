@@ -234,14 +234,17 @@ func (m *Manager) due(ctx context.Context, now time.Time, catalogue Catalogue) (
 
 // look decides what is to be done to each table.
 func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error) {
-	m.wholeAt = time.Now().Add(wholeInterval)
-	if permitted, err := m.permitted(ctx, catalogue); !permitted || err != nil {
-		return nil, err
-	}
-	managed, err := catalogue.Managed(ctx, m.selection)
+	permitted, err := m.permitted(ctx, catalogue)
 	if err != nil {
 		return nil, err
 	}
+	var managed sqlserver.Managed
+	if permitted {
+		if managed, err = catalogue.Managed(ctx, m.selection); err != nil {
+			return nil, err
+		}
+	}
+	m.wholeAt = time.Now().Add(wholeInterval)
 	terms := Terms{
 		Owner: m.opts.Owner, Enable: m.opts.Enable, Readable: m.selection.MatchInstance, Names: managed.Names,
 		Settled:    func(ci *sqlserver.ManagedInstance) bool { return m.settled[identify(ci)] },

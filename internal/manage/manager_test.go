@@ -1,0 +1,329 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
+)
+
+// world is a database whose tables have columns and instances, and the sessions
+// with it.
+type world struct {
+	tables   []*sqlserver.ManagedTable
+	rights   sqlserver.ManageRights
+	version  int64 // changes with the tables
+	looks    int   // how often everything was asked for
+	marks    int
+	sessions int // open
+	next     int32
+	// fail returns what becomes of a statement instead.
+	fail func(statement string) error
+	ran  []string // statements that succeeded, by verb and instance
+	log  strings.Builder
+	said []string // warnings
+}
+
+func newWorld(tables ...*sqlserver.ManagedTable) *world {
+	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000}
+}
+
+func (w *world) manager(enable bool) *Manager {
+	return New(Options{
+		Owner: owner, Enable: enable,
+		Connect: func(context.Context) (Session, error) { w.sessions++; return session{w}, nil },
+		Logger:  slog.New(slog.NewTextHandler(&w.log, nil)),
+		Warn:    func(table, text string) { w.said = append(w.said, table+": "+text) },
+	})
+}
+
+func (w *world) ManageRights(context.Context) (sqlserver.ManageRights, error) { return w.rights, nil }
+
+func (w *world) ManagedMark(context.Context) (sqlserver.ManagedMark, error) {
+	w.marks++
+	return sqlserver.ManagedMark{Tables: w.version}, nil
+}
+
+func (w *world) Managed(context.Context, sqlserver.Selection) (sqlserver.Managed, error) {
+	w.looks++
+	var m sqlserver.Managed
+	for _, t := range w.tables {
+		c := *t
+		c.Instances = slices.Clone(t.Instances)
+		m.Tables = append(m.Tables, &c)
+		for _, ci := range t.Instances {
+			m.Names = append(m.Names, ci.Name)
+		}
+	}
+	return m, nil
+}
+
+// alter adds a column to a table.
+func (w *world) alter(t *sqlserver.ManagedTable, column string) {
+	w.version++
+	t.Columns = append(t.Columns, sqlserver.ManagedColumn{ID: lastColumn(t) + 1, Name: column})
+}
+
+type session struct{ w *world }
+
+func (s session) Close() error { s.w.sessions--; return nil }
+
+// Manage does what a statement says, as far as tests ask.
+func (s session) Manage(_ context.Context, statement string) error {
+	w := s.w
+	if w.fail != nil {
+		if err := w.fail(statement); err != nil {
+			return err
+		}
+	}
+	w.version++
+	_, rest, _ := strings.Cut(statement, "@source_name = N'")
+	name, rest, _ := strings.Cut(rest, "'")
+	_, rest, _ = strings.Cut(rest, "@capture_instance = N'")
+	instance, _, _ := strings.Cut(rest, "'")
+	t := w.tables[slices.IndexFunc(w.tables, func(t *sqlserver.ManagedTable) bool { return t.Name == name })]
+	if strings.Contains(statement, "sp_cdc_disable_table") {
+		t.Instances = slices.DeleteFunc(t.Instances, func(ci sqlserver.ManagedInstance) bool { return ci.Name == instance })
+		w.ran = append(w.ran, "drop "+instance)
+		return nil
+	}
+	w.next++
+	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: made, StartLSN: at(100), Captured: slices.Clone(t.Columns)})
+	w.ran = append(w.ran, "make "+instance)
+	return nil
+}
+
+func everything(t *testing.T) *schema.Selection {
+	t.Helper()
+	selection, err := schema.NewSelection(schema.SelectionOptions{})
+	require.NoError(t, err)
+	return selection
+}
+
+// wait lets the manager look for a while, as between passes.
+func wait(t *testing.T, m *Manager, w *world, d time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(d); !time.Now().After(end); {
+		require.NoError(t, m.Look(t.Context(), t.Context(), w))
+		synctest.Wait()
+		<-time.After(lookInterval)
+	}
+}
+
+func named2(name string, t *sqlserver.ManagedTable) *sqlserver.ManagedTable {
+	c := *t
+	c.Name, c.ObjectID = name, c.ObjectID+int32(len(name))
+	return &c
+}
+
+// A column that is added gets an instance; once everything is read of the one
+// before it, that is dropped if the manager made it; and so on.
+func TestManager_Life(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id")))
+		m := w.manager(true)
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		assert.Equal(t, []string{"make dbo_t_m12345678_1"}, w.ran)
+		settle := func() {
+			last := w.tables[0].Instances[len(w.tables[0].Instances)-1]
+			m.Settle([]Identity{identify(&last)})
+		}
+		settle()
+		for i, column := range []string{"a", "b", "c"} {
+			w.ran = nil
+			w.alter(w.tables[0], column)
+			wait(t, m, w, 3*lookInterval)
+			name := []string{"dbo_t_m12345678_1", "dbo_t_m12345678_2", "dbo_t_m12345678_3", "dbo_t_m12345678_4"}
+			require.Equal(t, []string{"make " + name[i+1]}, w.ran)
+			settle()
+			wait(t, m, w, 3*lookInterval)
+			require.Equal(t, []string{"make " + name[i+1], "drop " + name[i]}, w.ran)
+		}
+		assert.Contains(t, w.log.String(), `statement="SET LOCK_TIMEOUT 2000; SET DEADLOCK_PRIORITY LOW; EXEC sys.sp_cdc_enable_table`)
+		assert.Zero(t, w.sessions)
+	})
+}
+
+// Idle, the database is asked one question every five seconds, and everything
+// every five minutes.
+func TestManager_Idle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id"), instance("theirs", 10, cols("id"))))
+		m := w.manager(true)
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		wait(t, m, w, time.Minute)
+		w.looks, w.marks = 0, 0
+		wait(t, m, w, time.Hour)
+		assert.InDelta(t, 12, w.looks, 1)
+		assert.InDelta(t, 720, w.marks+w.looks, 2)
+		assert.Empty(t, w.ran)
+	})
+}
+
+// What fails is tried again after pauses that grow, warned of once, and stops no
+// other table.
+func TestManager_Failure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id")), named2("u", table(cols("id"))))
+		attempts := 0
+		w.fail = func(statement string) error {
+			if strings.Contains(statement, "N't'") {
+				attempts++
+				return mssql.Error{Number: 22939, Class: 16, Message: "no key"}
+			}
+			return nil
+		}
+		m := w.manager(true)
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		assert.Equal(t, []string{"make dbo_u_m12345678_1"}, w.ran)
+		wait(t, m, w, 24*time.Hour)
+		assert.InDelta(t, 29, attempts, 2, "1, 2, 4, 8, 16 and 32 minutes, then every hour")
+		assert.Equal(t, 1, strings.Count(w.log.String(), "level=WARN"))
+		assert.Contains(t, w.log.String(), "no key")
+		assert.Zero(t, w.sessions)
+		w.fail = nil
+		wait(t, m, w, 2*time.Hour)
+		assert.Equal(t, []string{"make dbo_u_m12345678_1", "make dbo_t_m12345678_1"}, w.ran)
+		assert.Contains(t, w.log.String(), "managed again")
+	})
+}
+
+// Before anything is read a busy table is tried three times, and later as others
+// are.
+func TestManager_BusyAtTheStart(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		busy int
+		ran  []string
+	}{
+		{"for a moment", 2, []string{"make dbo_u_m12345678_1", "make dbo_t_m12345678_1"}},
+		{"for long", 10, []string{"make dbo_u_m12345678_1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(table(cols("id")), named2("u", table(cols("id"))))
+				busy := test.busy
+				w.fail = func(statement string) error {
+					if strings.Contains(statement, "N't'") && busy > 0 {
+						busy--
+						return mssql.Error{Number: 1222, Class: 16, Message: "busy"}
+					}
+					return nil
+				}
+				m := w.manager(true)
+				require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+				assert.Equal(t, test.ran, w.ran)
+				assert.Equal(t, max(0, test.busy-startAttempts), busy)
+				wait(t, m, w, 24*time.Hour)
+				assert.Len(t, w.ran, 2)
+			})
+		})
+	}
+}
+
+// Somebody else was quicker: it is looked again, without a word.
+func TestManager_Overtaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		subject := table(cols("id"))
+		w := newWorld(subject)
+		w.fail = func(string) error {
+			if len(subject.Instances) > 0 {
+				return nil
+			}
+			subject.Instances = append(subject.Instances, instance("dbo_t_m12345678_1", 10, cols("id")))
+			w.version++
+			return mssql.Error{Number: 22926, Class: 16, Message: "taken"}
+		}
+		m := w.manager(true)
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		wait(t, m, w, time.Minute)
+		assert.Empty(t, w.ran)
+		assert.NotContains(t, w.log.String(), "WARN")
+	})
+}
+
+// Without the right, and where nothing can be written, nothing is tried, and a
+// remark says why.
+func TestManager_NotPermitted(t *testing.T) {
+	for _, test := range []struct {
+		rights sqlserver.ManageRights
+		says   string
+	}{
+		{sqlserver.ManageRights{User: "the]user"}, "run ALTER ROLE db_owner ADD MEMBER [the]]user]"},
+		{sqlserver.ManageRights{Owner: true, ReadOnly: true}, "takes no changes"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(table(cols("id")))
+			rights := w.rights
+			w.rights = test.rights
+			m := w.manager(true)
+			require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+			require.Len(t, w.said, 1)
+			assert.Contains(t, w.said[0], test.says)
+			assert.Zero(t, w.looks)
+			w.rights = rights
+			wait(t, m, w, 2*wholeInterval)
+			assert.Len(t, w.ran, 1, "it is asked again")
+		})
+	}
+}
+
+// The end of the input ends a statement, and nothing is made of that.
+func TestManager_Close(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id"), instance("theirs", 10, cols("id"))))
+		m := New(Options{
+			Owner: owner, Logger: slog.New(slog.NewTextHandler(&w.log, nil)), Warn: func(string, string) {},
+			Connect: func(ctx context.Context) (Session, error) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			},
+		})
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		w.alter(w.tables[0], "v")
+		life, end := context.WithCancel(t.Context())
+		require.NoError(t, m.Look(t.Context(), life, w))
+		synctest.Wait()
+		for range 10 {
+			<-time.After(lookInterval)
+			require.NoError(t, m.Look(t.Context(), life, w), "it does not wait for the statement")
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		m.Close(short)
+		end()
+		m.Close(t.Context())
+		assert.True(t, m.idle())
+		assert.NotContains(t, w.log.String(), "WARN")
+		var none *Manager
+		none.Close(t.Context())
+		assert.False(t, none.Owns("dbo_t_m12345678_1"))
+	})
+}
+
+// Errors of the catalogue are the caller's.
+func TestManager_CatalogueFails(t *testing.T) {
+	w := failing{newWorld()}
+	m := w.manager(true)
+	require.ErrorIs(t, m.Begin(t.Context(), w, everything(t)), errCatalogue)
+	require.ErrorIs(t, m.Look(t.Context(), t.Context(), w), errCatalogue)
+}
+
+type failing struct{ *world }
+
+var errCatalogue = errors.New("no catalogue")
+
+func (failing) ManageRights(context.Context) (sqlserver.ManageRights, error) {
+	return sqlserver.ManageRights{}, errCatalogue
+}
