@@ -42,7 +42,7 @@ func (m mark) before(o mark) bool { return m.position().Before(o.position()) }
 // again: rows of a snapshot that are read again have other positions.
 func (m mark) place() string {
 	if m.streaming || m.progress == nil {
-		return m.position().String()
+		return fmt.Sprint(m.position(), m.state.Held)
 	}
 	return fmt.Sprint(m.progress.Tables)
 }
@@ -80,9 +80,19 @@ func (m mark) start(known stream.Known) stream.State {
 	return state
 }
 
-// at returns the mark of a stream that has come to a position.
-func (m mark) at(position lsn.Position) mark {
-	m.streaming = true
-	m.state.Position = position
+// streamed returns how far the stream has come.
+func (m mark) streamed() stream.Place {
+	if m.streaming {
+		return m.state.Place()
+	}
+	return stream.Place{Position: m.position()}
+}
+
+// at returns the mark of a stream that has come to a place.
+func (m mark) at(place stream.Place) mark {
+	m.streaming, m.state = true, m.state.At(place)
 	return m
 }
+
+// behind returns the mark behind one event of a batch, given that of the batch.
+func (m mark) behind(event lsn.Position) mark { return m.at(m.state.Place().Behind(event)) }

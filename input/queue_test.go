@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
@@ -68,7 +69,7 @@ func TestQueue_Bounds(t *testing.T) {
 func TestQueue_Drains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(10, 0)
-		require.NoError(t, q.push(t.Context(), item{mark: mark{}.at(message(1, mark{}.position()).Position)}))
+		require.NoError(t, q.push(t.Context(), item{mark: mark{}.at(stream.Place{Position: message(1, mark{}.position()).Position})}))
 		q.close()
 		_, err := pop(t.Context(), q, nil)
 		require.NoError(t, err)

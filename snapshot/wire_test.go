@@ -12,7 +12,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver/servertest"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -33,12 +33,12 @@ func (s *sink) Emit(_ context.Context, b *event.Batch, p *snapshot.Progress) err
 
 type streamSink struct{ *sink }
 
-func (s streamSink) Emit(_ context.Context, b *event.Batch, _ lsn.Position) error {
+func (s streamSink) Emit(_ context.Context, b *event.Batch, _ stream.Place) error {
 	s.messages = append(s.messages, b.Messages...)
 	return nil
 }
 
-func (s streamSink) Advance(context.Context, lsn.Position) error { return nil }
+func (s streamSink) Advance(context.Context, stream.Place) error { return nil }
 
 func encoder(t *schema.Table) (*event.Encoder, error) {
 	return event.NewEncoder(t, event.Options{

@@ -41,6 +41,8 @@ func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Stru
 		told := old.toldAt(at)
 		i := slices.IndexFunc(next, func(n Choice) bool { return old.names(n.Instance.Shape) })
 		switch {
+		case r.holdsName(old.Schema, old.Table):
+			entries = append(entries, &old) // what is told of it is told when it is read
 		case i >= 0:
 			entries = append(entries, c.versions(next[i], told))
 		case told == nil, told.Change == event.TableDropped:
@@ -57,7 +59,7 @@ func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Stru
 			continue
 		}
 		var told *Structure
-		if len(r.structures) == 0 {
+		if len(r.structures) == 0 && r.bound.IsZero() {
 			first := structureOf(n.First().Shape, event.TableCreated)
 			told = &first
 		}

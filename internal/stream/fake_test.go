@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
@@ -40,6 +41,8 @@ type fakeServer struct {
 
 	// fail is asked before every answer.
 	fail func(statement string) error
+	// denied are the instances that may not be read.
+	denied map[string]bool
 	// pages counts the pages read.
 	pages int
 	// columns stands for the types of every page's columns.
@@ -47,8 +50,11 @@ type fakeServer struct {
 }
 
 func newFakeServer() *fakeServer {
-	return &fakeServer{rows: map[int32][]sqlserver.ChangeRow{}, lows: map[int32]lsn.LSN{}}
+	return &fakeServer{rows: map[int32][]sqlserver.ChangeRow{}, lows: map[int32]lsn.LSN{}, denied: map[string]bool{}}
 }
+
+// errDenied is what SQL Server says of a change table that may not be read.
+var errDenied = mssql.Error{Number: 229, Class: 14, Message: "The SELECT permission was denied on the object."}
 
 // table adds a table with one capture instance that starts at LSN 1.
 func (f *fakeServer) table(name string) *sqlserver.Table {
@@ -163,6 +169,9 @@ func (f *fakeServer) Changed(_ context.Context, r *sqlserver.ChangedReader, from
 		if _, listed := f.lows[ci.ObjectID]; !listed {
 			return sqlserver.Changes{}, sqlserver.ErrInstanceGone
 		}
+		if f.denied[ci.Name] {
+			return sqlserver.Changes{}, errDenied
+		}
 		if slices.ContainsFunc(f.rows[ci.ObjectID], func(row sqlserver.ChangeRow) bool {
 			return !row.Commit.Before(from) && !row.Commit.After(to)
 		}) {
@@ -181,6 +190,9 @@ func (f *fakeServer) ReadChanges(_ context.Context, r *sqlserver.ChangeReader, q
 	ci := r.Instance()
 	if err := f.failing("page of " + ci.Name); err != nil {
 		return sqlserver.ChangePage{}, err
+	}
+	if f.denied[ci.Name] {
+		return sqlserver.ChangePage{}, errDenied
 	}
 	if _, listed := f.lows[ci.ObjectID]; !listed {
 		return sqlserver.ChangePage{}, sqlserver.ErrInstanceGone
@@ -235,22 +247,22 @@ type fakeSink struct {
 	fail     func() error
 }
 
-func (s *fakeSink) Emit(_ context.Context, b *event.Batch, upTo lsn.Position) error {
+func (s *fakeSink) Emit(_ context.Context, b *event.Batch, upTo Place) error {
 	if s.fail != nil {
 		if err := s.fail(); err != nil {
 			return err
 		}
 	}
-	if last := b.Messages[len(b.Messages)-1].Position; last != upTo {
-		return fmt.Errorf("batch ends at %s, not at %s", last, upTo)
+	if last := b.Messages[len(b.Messages)-1].Position; last != upTo.Position {
+		return fmt.Errorf("batch ends at %s, not at %s", last, upTo.Position)
 	}
 	s.messages = append(s.messages, b.Messages...)
 	s.batches = append(s.batches, len(b.Messages))
 	return nil
 }
 
-func (s *fakeSink) Advance(_ context.Context, to lsn.Position) error {
-	s.advanced = to
+func (s *fakeSink) Advance(_ context.Context, to Place) error {
+	s.advanced = to.Position
 	return nil
 }
 

@@ -230,12 +230,12 @@ type consumer struct {
 	messages []event.Message
 }
 
-func (c *consumer) Emit(_ context.Context, b *event.Batch, _ lsn.Position) error {
+func (c *consumer) Emit(_ context.Context, b *event.Batch, _ Place) error {
 	c.messages = append(c.messages, b.Messages...)
 	return nil
 }
 
-func (c *consumer) Advance(context.Context, lsn.Position) error { return nil }
+func (c *consumer) Advance(context.Context, Place) error { return nil }
 
 // backTo forgets what came after a position.
 func (c *consumer) backTo(at lsn.Position) {
@@ -324,7 +324,7 @@ func TestHandover_Property(t *testing.T) {
 		sink := &consumer{t: rt}
 		opts := options(rt)
 		opts.SchemaChanges, opts.Database = changes, "db"
-		opts.Saved = func() lsn.Position { return saved }
+		opts.Saved = func() Place { return Place{Position: saved} }
 		opts.Observe = rapid.IntRange(0, 4).Draw(rt, "observe") == 0
 		byCommand := true
 		opts.OnInstances = func(_ context.Context, by bool, known Known) error {

@@ -145,7 +145,7 @@ func TestHandover_Completed(t *testing.T) {
 	var completed []Completed
 	var stored Known
 	opts := Options{
-		Encoder: encoder, Saved: func() lsn.Position { return saved },
+		Encoder: encoder, Saved: func() Place { return Place{Position: saved} },
 		OnCompleted: func(c Completed) { completed = append(completed, c) },
 		OnInstances: func(_ context.Context, _ bool, known Known) error { stored = known; return nil },
 	}

@@ -54,7 +54,7 @@ type batchSink struct {
 	batches []int
 }
 
-func (s *batchSink) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
+func (s *batchSink) Emit(ctx context.Context, b *event.Batch, upTo stream.Place) error {
 	s.batches = append(s.batches, len(b.Messages))
 	return s.sink.Emit(ctx, b, upTo)
 }

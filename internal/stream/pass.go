@@ -226,7 +226,7 @@ func (p *pass) flush(ctx context.Context) error {
 	batch := p.batch
 	// The next batch is likely to be like this one.
 	p.batch = event.NewBatch(n)
-	if err := p.sink.Emit(ctx, batch, upTo); err != nil {
+	if err := p.sink.Emit(ctx, batch, p.placeAt(upTo)); err != nil {
 		p.loaded = false // changes of structure in it are still to be told
 		return err
 	}

@@ -65,7 +65,7 @@ type resolver struct {
 }
 
 // Emit implements [Sink].
-func (r *resolver) Emit(_ context.Context, b *event.Batch, _ lsn.Position) error {
+func (r *resolver) Emit(_ context.Context, b *event.Batch, _ Place) error {
 	for i := range b.Messages {
 		r.take(&b.Messages[i])
 	}
@@ -73,8 +73,8 @@ func (r *resolver) Emit(_ context.Context, b *event.Batch, _ lsn.Position) error
 }
 
 // Advance implements [Sink].
-func (r *resolver) Advance(_ context.Context, to lsn.Position) error {
-	r.passed = r.passed || !to.Before(lsn.EndOf(r.at.Commit))
+func (r *resolver) Advance(_ context.Context, to Place) error {
+	r.passed = r.passed || !to.Position.Before(lsn.EndOf(r.at.Commit))
 	return nil
 }
 

@@ -120,12 +120,12 @@ func (s *source) turn(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if reply.err != nil {
-		return s.refused(reply.err)
+		return s.tracked.trouble(s.refused(reply.err))
 	}
 	// Cleanup moves an instance's low end first and removes rows then: if the
 	// low end has not passed the page's beginning by now, the page is whole.
 	if need := s.low; reply.page.Low.After(need) && !s.tracked.id.FirstStart.IsZero() {
-		return s.tracked.gap(need, reply.page.Low)
+		return s.tracked.trouble(s.tracked.gap(need, reply.page.Low))
 	}
 	if err := s.checkColumns(reply.page.Columns); err != nil {
 		return err

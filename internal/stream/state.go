@@ -15,10 +15,24 @@ type State struct {
 	// ByCommand tells how the events of a transaction were ordered when
 	// Position was taken: by command id, or by change LSN.
 	ByCommand bool `json:"by_command"`
+	// Held are the tables that are not read up to Position, because they cannot
+	// be read on.
+	Held []Held `json:"held,omitempty"`
 	// Instances are the capture instances that were read.
 	Instances []InstanceIdentity `json:"instances,omitempty"`
 	// Structures are what consumers were told of the tables.
 	Structures []Structure `json:"structures,omitempty"`
+
+	late int // of [Place]
+}
+
+// Place returns how far the database is read.
+func (s State) Place() Place { return Place{Position: s.Position, Held: s.Held, late: s.late} }
+
+// At returns the state at another place.
+func (s State) At(p Place) State {
+	s.Position, s.Held, s.late = p.Position, p.Held, p.late
+	return s
 }
 
 // Known is what must be stored of the tables before the first event that was

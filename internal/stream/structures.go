@@ -132,7 +132,7 @@ func (r *Reader) tellAlone(ctx context.Context, commit lsn.LSN) error {
 		return err
 	}
 	upTo := b.Messages[len(b.Messages)-1].Position
-	if err := r.sink.Emit(ctx, b, upTo); err != nil {
+	if err := r.sink.Emit(ctx, b, r.placeAt(upTo)); err != nil {
 		r.loaded = false // compare again: nobody was told
 		return err
 	}
@@ -146,7 +146,7 @@ func (r *Reader) tellAlone(ctx context.Context, commit lsn.LSN) error {
 func (r *Reader) tellGone(ctx context.Context, cause error) error {
 	var gone *InstanceError
 	wholeRows := r.position.Command == lsn.MaxCommand || r.position.Ordinal >= rowOrdinals
-	if !errors.As(cause, &gone) || gone.New != nil || r.opts.SchemaChanges == nil || !wholeRows {
+	if !errors.As(cause, &gone) || gone.New != nil || !r.bound.IsZero() || r.opts.SchemaChanges == nil || !wholeRows {
 		return cause
 	}
 	i := slices.IndexFunc(r.structures, func(s Structure) bool { return s.Schema == gone.Old.Schema && s.Table == gone.Old.Table })

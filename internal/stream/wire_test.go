@@ -13,19 +13,18 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver/servertest"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // sink keeps the messages.
 type sink struct{ messages []event.Message }
 
-func (s *sink) Emit(_ context.Context, b *event.Batch, _ lsn.Position) error {
+func (s *sink) Emit(_ context.Context, b *event.Batch, _ stream.Place) error {
 	s.messages = append(s.messages, b.Messages...)
 	return nil
 }
 
-func (s *sink) Advance(context.Context, lsn.Position) error { return nil }
+func (s *sink) Advance(context.Context, stream.Place) error { return nil }
 
 func encoder(t *schema.Table) (*event.Encoder, error) {
 	return event.NewEncoder(t, event.Options{
