@@ -74,7 +74,7 @@ func (r *ChangeReader) prepare(skipped []int, rows func(to string) string) {
 	// transaction, and what comes after it. Joined by OR they could cost a
 	// read from the beginning of the transaction for every page.
 	r.next = "DECLARE @r bigint; SELECT TOP (@p1) " + columns + from("@p2") +
-		"[__$start_lsn] = @p2 AND " + beyond + " ORDER BY " + order + "; SET @r = @@ROWCOUNT;" +
+		"[__$start_lsn] = @p2 AND " + beyond + " ORDER BY " + order + ";" + countPart("@@ROWCOUNT") +
 		" IF @r < @p1 SELECT TOP (@p1 - @r) " + columns + from("@p6") +
 		"[__$start_lsn] > @p2 AND [__$start_lsn] <= @p6 ORDER BY " + order + "; " + low
 }

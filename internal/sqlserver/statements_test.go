@@ -63,9 +63,9 @@ func TestTableReader_Statements(t *testing.T) {
 		from := list + ", CONVERT(varbinary(8000), CONVERT(nvarchar(4000), [b]]])), [uncaptured] FROM [s.1].[t] WHERE "
 		order := " ORDER BY [b]]], [c] DESC, [uncaptured];"
 		assert.Equal(t, "DECLARE @r bigint = 0; "+
-			"SELECT TOP (@p1) "+from+"[b]]] = "+b+" AND [c] = "+c+" AND [uncaptured] > "+u+order+" SET @r = @r + @@ROWCOUNT;"+
-			" IF @r < @p1 BEGIN SELECT TOP (@p1 - @r) "+from+"[b]]] = "+b+" AND [c] < "+c+order+" SET @r = @r + @@ROWCOUNT; END;"+
-			" IF @r < @p1 BEGIN SELECT TOP (@p1 - @r) "+from+"[b]]] > "+b+order+" SET @r = @r + @@ROWCOUNT; END;", r.next)
+			"SELECT TOP (@p1) "+from+"[b]]] = "+b+" AND [c] = "+c+" AND [uncaptured] > "+u+order+" SET @r = CASE @@ERROR WHEN 0 THEN @r + @@ROWCOUNT ELSE @p1 END;"+
+			" IF @r < @p1 BEGIN SELECT TOP (@p1 - @r) "+from+"[b]]] = "+b+" AND [c] < "+c+order+" SET @r = CASE @@ERROR WHEN 0 THEN @r + @@ROWCOUNT ELSE @p1 END; END;"+
+			" IF @r < @p1 BEGIN SELECT TOP (@p1 - @r) "+from+"[b]]] > "+b+order+" SET @r = CASE @@ERROR WHEN 0 THEN @r + @@ROWCOUNT ELSE @p1 END; END;", r.next)
 		assert.Equal(t, []int{4, 3, 5}, r.keyAt)
 		assert.Equal(t, 6, r.columns)
 	})

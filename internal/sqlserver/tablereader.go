@@ -106,7 +106,7 @@ func (r *TableReader) continuation(columns, from string) string {
 		}
 		fmt.Fprintf(&b, "SELECT TOP (%s) %s%s WHERE %s ORDER BY %s;", top, columns, from, r.within(level), r.order())
 		if levels > 1 {
-			b.WriteString(" SET @r = @r + @@ROWCOUNT;")
+			b.WriteString(countPart("@r + @@ROWCOUNT"))
 		}
 		if level < levels {
 			b.WriteString(" END;")
