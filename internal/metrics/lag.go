@@ -44,8 +44,9 @@ type waiting struct {
 	events int64
 }
 
-// looked notes what a look for changes has found.
-func (l *lag) looked(now time.Time, p sqlserver.Poll) {
+// looked notes what a look for changes has found, and whether that is news.
+func (l *lag) looked(now time.Time, p sqlserver.Poll) (news bool) {
+	news = len(p.Commits) > 0 || !p.MaxTime.Equal(l.captured)
 	l.polled, l.commits, l.captured = now, p.Commits, p.MaxTime
 	if !p.Now.IsZero() {
 		l.skew = p.Now.Sub(now)
@@ -53,10 +54,15 @@ func (l *lag) looked(now time.Time, p sqlserver.Poll) {
 	if len(p.Commits) > 0 {
 		l.unread = p.Commits[0].End
 	}
+	return news
 }
 
-// caughtUp notes that all that was found is read.
-func (l *lag) caughtUp() { l.unread = time.Time{} }
+// caughtUp notes that all that was found is read, and whether that is news.
+func (l *lag) caughtUp() (news bool) {
+	news = !l.unread.IsZero()
+	l.unread = time.Time{}
+	return news
+}
 
 // read notes a batch. One that is read again, after a rejection, waits already.
 func (l *lag) read(b *event.Batch, upTo lsn.Position) (lastCommit time.Time) {
@@ -124,8 +130,14 @@ func (l *lag) behind(now time.Time, interval time.Duration) time.Duration {
 	if age := l.lsnAge(now); l.stalled || age > lsnSilence {
 		behind = max(behind, age)
 	}
-	if silent := now.Sub(l.polled); !l.polled.IsZero() && silent > interval+pollSilence {
-		behind = max(behind, silent)
+	if l.silent(now, interval) {
+		behind = max(behind, now.Sub(l.polled))
 	}
 	return behind
+}
+
+// silent reports whether the database could not be asked for too long, given the
+// longest time between two looks for changes.
+func (l *lag) silent(now time.Time, interval time.Duration) bool {
+	return !l.polled.IsZero() && now.Sub(l.polled) > interval+pollSilence
 }

@@ -13,7 +13,10 @@ import (
 
 const (
 	// publishInterval is how often the gauges are set that move by themselves.
+	// While nothing else happens, a tenth of the time that it lasts is enough,
+	// up to publishMost.
 	publishInterval = time.Second
+	publishMost     = 10 * time.Second
 	// maxTables is the number of tables of a database that have figures of their
 	// own; others are counted together, as otherTables.
 	maxTables   = 1000
@@ -37,6 +40,10 @@ type Meter struct {
 	queue    Queue      // nil: there is no reading yet
 	pending  func() int // messages handed over and not acknowledged
 	snapshot snapshotFigures
+
+	moved time.Time     // when a figure last changed not by time alone
+	slow  bool          // the gauges are not set every publishInterval
+	wake  chan struct{} // tells that they are to be set sooner
 
 	labels     map[schema.TableID]string
 	commit     lsn.LSN         // of the last event counted
@@ -62,7 +69,10 @@ type eventCount struct {
 // NewMeter returns the figures of a database, with the longest time between two
 // looks for changes.
 func NewMeter(m *Set, interval time.Duration) *Meter {
-	return &Meter{metrics: m, interval: interval, labels: map[schema.TableID]string{}, counted: map[counted]int{}}
+	return &Meter{
+		metrics: m, interval: interval, moved: time.Now(), wake: make(chan struct{}, 1),
+		labels: map[schema.TableID]string{}, counted: map[counted]int{},
+	}
 }
 
 // Connected notes a new connection, and that it is not the first.
@@ -101,6 +111,7 @@ func (m *Meter) Reads(q Queue, unacknowledged func() int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queue, m.pending = q, unacknowledged
+	m.move()
 }
 
 // Polled notes what a look for changes has found, and how many statements the
@@ -108,7 +119,11 @@ func (m *Meter) Reads(q Queue, unacknowledged func() int) {
 func (m *Meter) Polled(p sqlserver.Poll, statements int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lag.looked(time.Now(), p)
+	now := time.Now()
+	again := m.lag.silent(now, m.interval)
+	if m.lag.looked(now, p) || again {
+		m.move()
+	}
 	m.metrics.polls.Incr(1, m.database)
 	m.metrics.statements.Incr(statements-m.statements, m.database)
 	m.statements = statements
@@ -118,14 +133,19 @@ func (m *Meter) Polled(p sqlserver.Poll, statements int64) {
 func (m *Meter) CaughtUp() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lag.caughtUp()
+	if m.lag.caughtUp() {
+		m.move()
+	}
 }
 
 // Stalled notes whether the capture job is known to stand still.
 func (m *Meter) Stalled(yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lag.stalled = yes
+	if m.lag.stalled != yes {
+		m.lag.stalled = yes
+		m.move()
+	}
 }
 
 // Read counts a batch of the stream.
@@ -151,6 +171,7 @@ func (m *Meter) Acknowledged(upTo lsn.Position) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
+	m.move()
 	m.lag.acknowledged(now, upTo, func(took time.Duration, events int64) {
 		m.window.add(now, took, events)
 		m.metrics.deliveryTimes.Timing(took.Nanoseconds(), m.database)
@@ -187,6 +208,7 @@ func (m *Meter) Tables(states []sqlserver.TableState) {
 
 // count counts the messages of a batch, those that are alike at once.
 func (m *Meter) count(b *event.Batch) {
+	m.move()
 	m.counts = m.counts[:0]
 	clear(m.counted)
 	var others map[event.Kind]int64
@@ -251,15 +273,41 @@ func (m *Meter) label(id schema.TableID) string {
 
 // Run publishes again and again until ctx ends.
 func (m *Meter) Run(ctx context.Context) {
-	ticker := time.NewTicker(publishInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(publishInterval)
+	defer timer.Stop()
 	for {
 		select {
-		case <-ticker.C:
-			m.publish(time.Now())
+		case <-timer.C:
+			now := time.Now()
+			m.publish(now)
+			timer.Reset(m.pause(now))
+		case <-m.wake:
+			timer.Reset(publishInterval)
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// pause returns how long the gauges may stay as they are.
+func (m *Meter) pause(now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := min(max(now.Sub(m.moved)/10, publishInterval), publishMost)
+	m.slow = d > publishInterval
+	return d
+}
+
+// move notes that a figure changes not by time alone. It needs the lock.
+func (m *Meter) move() {
+	m.moved = time.Now()
+	if !m.slow {
+		return
+	}
+	m.slow = false
+	select {
+	case m.wake <- struct{}{}:
+	default: // it is awake
 	}
 }
 
@@ -337,6 +385,7 @@ func (f *snapshotFigures) publish(now time.Time, to *Set, database string) {
 func (m *Meter) SnapshotBegins(tables, done int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.move()
 	m.snapshot = snapshotFigures{known: true, begun: time.Now(), tables: tables, done: done}
 }
 
@@ -344,6 +393,7 @@ func (m *Meter) SnapshotBegins(tables, done int) {
 func (m *Meter) TableRead() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.move()
 	m.snapshot.done++
 }
 
@@ -351,5 +401,6 @@ func (m *Meter) TableRead() {
 func (m *Meter) SnapshotEnds() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.move()
 	m.snapshot.ended = time.Now()
 }

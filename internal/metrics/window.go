@@ -25,6 +25,9 @@ func (w *window) add(now time.Time, d time.Duration, events int64) {
 // stats returns the figures at a moment.
 func (w *window) stats(now time.Time) stats {
 	w.turn(now)
+	if w.older.n == 0 {
+		return w.recent.stats()
+	}
 	both := w.older
 	both.merge(&w.recent)
 	return both.stats()
