@@ -182,11 +182,21 @@ func (e *emitter) release(ctx context.Context, final bool) error {
 	return nil
 }
 
+// at returns the position of a message with an ordinal.
+func (e *emitter) at(ordinal uint64) lsn.Position {
+	at := lsn.BeginOf(e.progress.Start)
+	if e.opts.Behind {
+		at = lsn.EndOf(e.progress.Start)
+	}
+	at.Ordinal = ordinal
+	return at
+}
+
 // change returns the change that a row is told as.
 func (e *emitter) change(held *heldRow) event.Change {
 	return event.Change{
 		Op: event.OpRead, After: held.reader.Values(held.row),
-		Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+		Position:  e.at(e.ordinal),
 		CommitLSN: e.progress.Start, SourceTime: held.at,
 	}
 }

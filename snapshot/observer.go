@@ -66,7 +66,7 @@ func (e *emitter) tellCompleted() error {
 
 // before returns the position of the row before.
 func (e *emitter) before() lsn.Position {
-	return lsn.Position{Commit: e.progress.Start, Ordinal: max(e.ordinal, 1) - 1}
+	return e.at(max(e.ordinal, 1) - 1)
 }
 
 // relieve emits a batch that is full of what was told of tables without rows.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
 // tellOptional tells, before a row whose messages begin at had in the batch, of
@@ -31,7 +30,7 @@ func (e *emitter) tellOptional(ctx context.Context, held *heldRow, encoder *even
 	end := len(e.batch.Messages)
 	err := e.opts.SchemaChanges.Append(e.batch, event.SchemaChange{
 		Type: event.TableAltered, Table: shape.WithNullable(columns), SourceTable: shape.ID(),
-		Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+		Position:  e.at(e.ordinal),
 		CommitLSN: e.progress.Start, SourceTime: held.at, Snapshot: markRow,
 	})
 	if err != nil {

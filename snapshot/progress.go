@@ -20,6 +20,9 @@ type Progress struct {
 	Done bool `json:"done"`
 	// Tables holds the tables begun, by [schema].[table].
 	Tables map[string]TableProgress `json:"tables,omitempty"`
+	// Again is the progress of rows that were read again in a pause of the
+	// stream: in the latest one. Its Start is where the stream paused.
+	Again *Progress `json:"again,omitempty"`
 }
 
 // TableProgress says how far a table has come.
@@ -47,6 +50,28 @@ func (p *Progress) Begun(schema, table string) bool {
 
 // TableDone reports whether a table is read and acknowledged.
 func (p *Progress) TableDone(t Table) bool { return p.Tables[t.key()].Done }
+
+// Pause returns the progress with which rows are read again where the stream
+// pauses at a commit LSN: that of an interrupted attempt, or one without any row.
+// Before anything was read at all, p may be nil.
+func (p *Progress) Pause(at lsn.LSN) *Progress {
+	again := &Progress{NextOrdinal: ordinalBlock}
+	if p == nil {
+		return again
+	}
+	if p.Again != nil && p.Again.Start == at {
+		again = p.Again.clone()
+	}
+	again.NextOrdinal = max(again.NextOrdinal, p.NextOrdinal)
+	return again
+}
+
+// Paused returns the progress with that of rows that are read again.
+func (p *Progress) Paused(again *Progress) *Progress {
+	next := *p
+	next.Again, next.NextOrdinal = again, max(next.NextOrdinal, again.NextOrdinal)
+	return &next
+}
 
 // clone returns a copy that may be changed.
 func (p *Progress) clone() *Progress {

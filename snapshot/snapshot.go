@@ -44,9 +44,13 @@ const (
 type Options struct {
 	// Tables are read in this order.
 	Tables []Table
-	// Start is the LSN after which the stream begins, where no rows are read;
-	// zero: the newest.
-	Start     lsn.LSN
+	// Start is the LSN after which the stream begins, where no rows are read or
+	// the stream pauses for them; zero: the newest.
+	Start lsn.LSN
+	// Behind is set where rows are read in a pause of the stream: they stand
+	// behind everything that was committed at Start. Otherwise the stream begins
+	// there, and they stand before it.
+	Behind    bool
 	Isolation Isolation // zero: auto
 	// Structures are told of by SchemaChanges before the first row, in this
 	// order; nobody is told if that is nil.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
 // tell emits what the tables look like, before any row, unless consumers know
@@ -22,7 +21,7 @@ func (e *emitter) tell(ctx context.Context) error {
 		}
 		err := e.opts.SchemaChanges.Append(e.batch, event.SchemaChange{
 			Type: event.TableCreated, Table: t, SourceTable: t.ID(),
-			Position:  lsn.Position{Commit: e.progress.Start, Ordinal: e.ordinal},
+			Position:  e.at(e.ordinal),
 			CommitLSN: e.progress.Start, SourceTime: time.Now().Truncate(time.Millisecond), Snapshot: marker,
 		})
 		if err != nil {

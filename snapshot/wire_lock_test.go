@@ -25,7 +25,10 @@ INSERT dbo.t VALUES (1, 1), (2, 2), (3, 3);`)
 			require.NoError(t, writer.Exec(t.Context(), "BEGIN TRANSACTION; UPDATE dbo.t SET v = 20 WHERE id = 2;"))
 			conn := s.Connect(t)
 			if mode == snapshot.IsolationReadCommitted {
-				time.AfterFunc(50*time.Millisecond, func() {
+				var committed sync.WaitGroup
+				defer committed.Wait()
+				committed.Go(func() {
+					<-time.After(50 * time.Millisecond)
 					assert.NoError(t, writer.Exec(t.Context(), "COMMIT"))
 				})
 			}

@@ -115,7 +115,13 @@ func Choose(t *sqlserver.Table, known *InstanceIdentity, terms Terms) (*Choice, 
 	if choice == nil || err != nil {
 		return nil, err
 	}
-	return choice, choice.follow(pending, terms)
+	if err := choice.follow(pending, terms); err != nil {
+		return nil, err
+	}
+	if known != nil {
+		choice.Identity.Reread = known.Reread
+	}
+	return choice, nil
 }
 
 // continued decides which of a table's instances is read on.
@@ -202,7 +208,8 @@ func (c *Choice) follow(pending *InstanceIdentity, terms Terms) error {
 	}
 	before := c.Identity
 	id := identify(c.Table, newest)
-	id.FirstStart = later(newest.StartLSN, terms.whole())
+	// Nothing is read of a table below where that was decided to begin.
+	id.FirstStart = later(later(newest.StartLSN, before.FirstStart), terms.whole())
 	if pending != nil && pending.is(newest) {
 		id.FirstStart = later(id.FirstStart, pending.FirstStart)
 	}

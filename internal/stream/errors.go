@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -33,6 +34,7 @@ var (
 	_ sqlserver.Problem = (*PositionError)(nil)
 	_ sqlserver.Problem = (*EventError)(nil)
 	_ sqlserver.Problem = (*event.SchemaError)(nil)
+	_ sqlserver.Problem = (*NothingLeftError)(nil)
 )
 
 // GapError is a table whose changes were cleaned up before they were read.
@@ -45,8 +47,10 @@ type GapError struct {
 	// another reports that the table has a second instance, which may hold
 	// what is missing.
 	another bool
-	// objectID is that of the instance's change table.
+	// objectID is that of the instance's change table, first the first commit LSN
+	// that was read from it; zero if none was.
 	objectID int32
+	first    lsn.LSN
 }
 
 // Error says what is missing and what to do.
@@ -106,6 +110,31 @@ func (e *InstanceError) Remedy() string {
 	return "change data capture was disabled and enabled again on the table, and changes in between were not recorded: " +
 		"start afresh, with a new snapshot"
 }
+
+// NothingLeftError says that all tables are held.
+type NothingLeftError struct {
+	// Tables are the problems of each.
+	Tables []sqlserver.Problem
+}
+
+// Error says what is wrong with each table, and what to do.
+func (e *NothingLeftError) Error() string {
+	return "no table is left that can be read: " + e.joined(sqlserver.Problem.Error)
+}
+
+func (e *NothingLeftError) joined(text func(sqlserver.Problem) string) string {
+	texts := make([]string, len(e.Tables))
+	for i, p := range e.Tables {
+		texts[i] = text(p)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Reason implements [sqlserver.Problem]: it is that of the first table.
+func (e *NothingLeftError) Reason() string { return e.Tables[0].Reason() }
+
+// Remedy implements [sqlserver.Problem].
+func (e *NothingLeftError) Remedy() string { return e.joined(sqlserver.Problem.Remedy) }
 
 // PositionError is a stored position that the server has not reached: the
 // database was restored to an earlier time, is another one, or is a replica

@@ -51,12 +51,12 @@ func (r *Reader) complete(ctx context.Context) error {
 		return nil
 	}
 	saved := r.opts.Saved()
-	known := Known{Instances: make([]InstanceIdentity, len(r.known)), Structures: make([]Structure, len(r.structures))}
-	for i := range r.known {
-		known.Instances[i] = r.forgetInstances(r.known[i], saved)
+	known := Known{Instances: forgetRereads(r.known, saved), Structures: make([]Structure, len(r.structures))}
+	for i := range known.Instances {
+		known.Instances[i] = r.forgetInstances(known.Instances[i], saved.of(&known.Instances[i]))
 	}
 	for i, s := range r.structures {
-		if s.Previous != nil && !saved.Before(s.At) {
+		if s.Previous != nil && !saved.ofName(s.Schema, s.Table).Before(s.At) {
 			s.Previous = nil
 		}
 		known.Structures[i] = s
@@ -74,7 +74,7 @@ func (r *Reader) complete(ctx context.Context) error {
 // replaces reports whether there is something that may be forgotten.
 func (r *Reader) replaces() bool {
 	for i := range r.known {
-		if r.known[i].Replaced != nil {
+		if r.known[i].Replaced != nil || r.known[i].Reread != nil {
 			return true
 		}
 	}

@@ -71,8 +71,8 @@ func (h Held) is(id *InstanceIdentity) bool {
 // names reports whether h is the table of a name.
 func (h Held) names(schema, table string) bool { return h.Schema == schema && h.Table == table }
 
-// name returns the table's name, for people.
-func (h Held) name() string { return h.Schema + "." + h.Table }
+// Name returns the table's name, for people.
+func (h Held) Name() string { return h.Schema + "." + h.Table }
 
 // holding are the tables of a reader that are held.
 type holding struct {
@@ -98,7 +98,7 @@ const heldRetry = time.Minute
 
 // OnHeld is told of a table that is held, and why, whenever that was tried; nil
 // once it is read on, or is not to be read any more.
-type OnHeld func(table string, cause error)
+type OnHeld func(h Held, cause error)
 
 // tableError is an error of one table that need not stop the others.
 type tableError struct {
@@ -221,11 +221,11 @@ func (r *Reader) hold(ctx context.Context, troubles tablesError) error {
 // sayHeld notes that a table was tried, and tells of it.
 func (r *Reader) sayHeld(h Held, cause error) {
 	if !errors.As(cause, new(sqlserver.Problem)) {
-		cause = sqlserver.NewProblem(ReasonInstanceGone, "what is read of table "+h.name()+" is gone",
+		cause = sqlserver.NewProblem(ReasonInstanceGone, "what is read of table "+h.Name()+" is gone",
 			"enable change data capture on the table again, or leave it out", cause)
 	}
-	r.tried[h.name()] = trial{time.Now(), cause}
-	r.opts.OnHeld(h.name(), cause)
+	r.tried[h.Name()] = trial{time.Now(), cause}
+	r.opts.OnHeld(h, cause)
 }
 
 // checkLeft fails if no table is read and none of those that are held can be.
@@ -236,7 +236,7 @@ func (r *Reader) checkLeft() error {
 	nothing := &NothingLeftError{}
 	for _, h := range r.held {
 		var problem sqlserver.Problem
-		if !errors.As(r.tried[h.name()].err, &problem) {
+		if !errors.As(r.tried[h.Name()].err, &problem) {
 			return nil // not tried yet
 		}
 		nothing.Tables = append(nothing.Tables, problem)
@@ -252,9 +252,9 @@ func (r *Reader) release(over func(Held) bool) {
 			kept = append(kept, h)
 			continue
 		}
-		delete(r.tried, h.name())
+		delete(r.tried, h.Name())
 		if r.opts.OnHeld != nil {
-			r.opts.OnHeld(h.name(), nil)
+			r.opts.OnHeld(h, nil)
 		}
 	}
 	r.held = kept

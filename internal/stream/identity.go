@@ -30,6 +30,9 @@ type InstanceIdentity struct {
 	Replaced *InstanceIdentity `json:"replaced,omitempty"`
 	// Skipped are changes that were cleaned up and passed over, in their order.
 	Skipped []Skipped `json:"skipped,omitempty"`
+	// Reread is set while the rows of the table are to be read again, until no
+	// restart can go back before that.
+	Reread *Reread `json:"reread,omitempty"`
 }
 
 // identify returns the identity of an instance that is read from its beginning
@@ -44,6 +47,17 @@ func identify(t *sqlserver.Table, c *sqlserver.CaptureInstance) InstanceIdentity
 // is reports whether c is the instance that id stands for.
 func (id *InstanceIdentity) is(c *sqlserver.CaptureInstance) bool {
 	return id.ObjectID == c.ObjectID && id.CreateDate.Equal(c.CreateDate)
+}
+
+// includes reports whether a change table is that of the instance or of one that
+// it replaced.
+func (id *InstanceIdentity) includes(objectID int32) bool {
+	for ; id != nil; id = id.Replaced {
+		if id.ObjectID == objectID {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns the instance among those of a table, or nil.
@@ -93,6 +107,9 @@ func sameIdentity(a, b InstanceIdentity) bool {
 		return false
 	}
 	if a.Replaced != nil && !sameIdentity(*a.Replaced, *b.Replaced) {
+		return false
+	}
+	if (a.Reread == nil) != (b.Reread == nil) || a.Reread != nil && *a.Reread != *b.Reread {
 		return false
 	}
 	return a.Schema == b.Schema && a.Table == b.Table && a.SourceObjectID == b.SourceObjectID &&

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,6 +20,7 @@ type instances struct {
 	fingerprint   sqlserver.Fingerprint
 	known         []InstanceIdentity
 	structures    []Structure
+	chosen        []Choice
 	tracked       []*tracked
 	changedReader *sqlserver.ChangedReader
 	byCommand     bool
@@ -56,8 +58,11 @@ type tracked struct {
 func (t *tracked) name() string { return t.shape.ID().String() }
 
 // gap is the error of changes that were needed from a commit LSN on.
-func (t *tracked) gap(need, low lsn.LSN) error {
-	return &GapError{Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1, objectID: t.id.ObjectID}
+func (t *tracked) gap(need, low lsn.LSN) *GapError {
+	return &GapError{
+		Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1,
+		objectID: t.id.ObjectID, first: t.id.FirstStart,
+	}
 }
 
 // refusedFor is how long a refused instance is not looked at again, unless the
@@ -77,7 +82,10 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	}
 	next, err := r.choose(ctx, tables)
 	if err != nil {
-		return r.tellGone(ctx, err)
+		return err
+	}
+	if r.loaded && poll.Instances != r.fingerprint {
+		clear(r.tried) // what is held may be cured by it
 	}
 	return r.adopt(ctx, next, r.orderOf(next), poll.Instances)
 }
@@ -113,24 +121,46 @@ func (r *Reader) orderOf(next []Choice) (byCommand bool) {
 func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
 	terms := TermsAt(r.position, !r.opts.Observe)
 	terms.Refuse = Refusals(ctx, r.src, r.opts.Function)
-	next, err := ChooseAll(tables, r.known, terms)
+	r.refusedAt = time.Time{}
+	var (
+		next     []Choice
+		lost     gapsError
+		troubles tablesError
+	)
+	for _, t := range tables {
+		if r.isHeld(t) {
+			continue
+		}
+		c, gap, err := r.chooseOne(ctx, t, terms)
+		var of *tableError
+		switch {
+		case errors.As(err, &of):
+			troubles = append(troubles, of)
+			continue
+		case err != nil:
+			return nil, err
+		case c == nil:
+			continue
+		case gap != nil:
+			lost.gaps = append(lost.gaps, gap)
+		}
+		lost.known = append(lost.known, c.Identity)
+		next = append(next, *c)
+	}
+	hidden, err := r.checkDropped(ctx, tables)
 	if err != nil {
 		return nil, err
 	}
-	r.refusedAt = time.Time{}
-	for _, c := range next {
-		if err := c.CheckVisible(r.opts.Function); err != nil {
-			return nil, err
-		}
-		if err := r.checkFirst(ctx, c, terms.Need); err != nil {
-			return nil, err
-		}
-		if c.Unread != nil {
-			r.opts.Remark(c.Remark())
-		}
-		if c.Unread != nil && !r.opts.Observe {
-			r.refusedAt = time.Now()
-		}
+	switch troubles = append(troubles, hidden...); {
+	case len(troubles) == 0:
+	case r.opts.OnHeld == nil, len(troubles) == 1 && len(next) == 0 && len(r.held) == 0:
+		return nil, troubles[0].err // there is nothing to go on with
+	default:
+		return nil, troubles
+	}
+	if len(lost.gaps) > 0 {
+		lost.known = append(lost.known, r.heldIdentities()...)
+		return nil, &lost
 	}
 	r.listed = map[int32]bool{}
 	for _, t := range tables {
@@ -138,7 +168,34 @@ func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choic
 			r.listed[ci.ObjectID] = true
 		}
 	}
-	return next, r.checkDropped(ctx, tables)
+	return next, nil
+}
+
+// chooseOne decides which instances of a table are read; nil if none is.
+func (r *Reader) chooseOne(ctx context.Context, t *sqlserver.Table, terms Terms) (*Choice, *GapError, error) {
+	known := IdentityOf(t, r.known)
+	c, err := Choose(t, known, terms)
+	var lost *InstanceError
+	switch {
+	case errors.As(err, &lost):
+		return nil, nil, &tableError{*known, err}
+	case c == nil, err != nil:
+		return nil, nil, err
+	}
+	gap, err := r.checkFirst(ctx, *c, terms.Need)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.CheckVisible(r.opts.Function); err != nil {
+		return nil, nil, &tableError{c.Identity, err}
+	}
+	if c.Unread != nil {
+		r.opts.Remark(c.Remark())
+		if !r.opts.Observe {
+			r.refusedAt = time.Now()
+		}
+	}
+	return c, gap, nil
 }
 
 // cleanedAfter is how much younger than its creation an instance's start must
@@ -155,26 +212,20 @@ func Cleaned(ctx context.Context, src Source, ci *sqlserver.CaptureInstance) (bo
 // checkFirst looks at an instance that was not read before, or whose start was
 // not known. If it begins behind the position and has been cleaned, changes are
 // lost. When nothing at all was read, nothing is missing.
-func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
+func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) (*GapError, error) {
 	known := IdentityOf(c.Table, r.known)
 	if r.position.IsZero() || known != nil && !known.FirstStart.IsZero() {
-		return nil
+		return nil, nil
 	}
 	first := c.First()
 	behind := first.StartLSN.After(need)
 	if behind {
 		cleaned, err := Cleaned(ctx, r.src, first)
-		if err != nil {
-			return err
-		}
-		if cleaned {
-			gap := &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN, objectID: first.ObjectID}
-			if !r.skips() {
-				return gap
-			}
-			// It is read from its beginning on anyway, and that is stored.
-			r.opts.OnSkipped(gap.Table, gap.Instance, Skipped{From: gap.Need, To: gap.Low, At: time.Now().UTC()})
-			return nil
+		switch {
+		case err != nil:
+			return nil, err
+		case cleaned:
+			return &GapError{Table: c.name(), Instance: first.Name, Need: need, Low: first.StartLSN, objectID: first.ObjectID}, nil
 		}
 	}
 	// Without any identity it cannot be told which tables were read before.
@@ -183,7 +234,7 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
 			"the rows it held before are not; to have them, start afresh with a new snapshot",
 			"table", c.name(), "instance", first.Name, "from", lowerBound(first.StartLSN, need).String())
 	}
-	return nil
+	return nil, nil
 }
 
 // checkDropped looks for tables that were read, are wanted and are no longer in
@@ -191,23 +242,34 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) error {
 // named. One whose instance is still listed is hidden from the login: going on
 // would pass over its changes. That one is looked for twice, because tables and
 // instances are not listed at the same moment.
-func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) error {
+func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) (hidden tablesError, err error) {
 	missing := r.missing(tables)
+	r.releaseUnwanted(tables, missing)
 	if len(missing) == 0 {
-		return nil
+		return nil, nil
 	}
 	lows, err := r.src.LowLSNs(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range missing {
+		held := func(h Held) bool { return h.is(&id) }
 		if _, listed := lows[id.ObjectID]; listed {
-			return r.checkHidden(ctx, id)
+			if slices.ContainsFunc(r.held, held) {
+				continue
+			}
+			err := r.checkHidden(ctx, id)
+			if !holds(err) {
+				return nil, err
+			}
+			hidden = append(hidden, &tableError{id, err})
+			continue
 		}
 		r.opts.Logger.Error("table was dropped or renamed; changes of it that were not read yet are lost or no longer wanted",
 			"table", id.Schema+"."+id.Table, "instance", id.Name, "position", r.position.String())
+		r.release(held)
 	}
-	return nil
+	return hidden, nil
 }
 
 // missing returns what was read, is wanted and is not among some tables, by id
@@ -262,6 +324,7 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 			position = replaying(position)
 		}
 	}
+	known = append(known, r.heldIdentities()...)
 	structures, pending := r.compareStructures(next, position)
 	told := Known{Instances: known, Structures: structures}
 	if byCommand != r.byCommand || !told.same(Known{Instances: r.known, Structures: r.structures}) {
@@ -271,7 +334,7 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 	}
 	r.sayHandover(next, position)
 	r.position, r.structures, r.pending = position, structures, pending
-	r.tracked, r.known, r.byCommand = list, known, byCommand
+	r.chosen, r.tracked, r.known, r.byCommand = next, list, known, byCommand
 	r.changedReader = sqlserver.NewChangedReader(captures)
 	r.fingerprint, r.loaded = fingerprint, true
 	return nil

@@ -35,7 +35,7 @@ func (r *Reader) beginLate(ctx context.Context) (bool, error) {
 	}
 	var tables []*sqlserver.Table
 	for _, h := range r.held {
-		if trial, tried := r.tried[h.name()]; tried && time.Since(trial.at) < heldRetry {
+		if trial, tried := r.tried[h.Name()]; tried && time.Since(trial.at) < heldRetry {
 			continue
 		}
 		if tables == nil {
@@ -89,18 +89,21 @@ func (r *Reader) catchUp(ctx context.Context) error {
 		r.sayHeld(l.held, err)
 	case !l.reader.position.Before(r.position):
 		r.release(l.held.same)
-		r.loaded = false
+		r.late, r.loaded = r.late[1:], false
+		return r.sink.Advance(ctx, r.placeAt(r.position))
 	case more:
 		return nil
 	default: // the server is behind where it was: later
-		r.tried[l.held.name()] = trial{time.Now(), r.tried[l.held.name()].err}
+		r.tried[l.held.Name()] = trial{time.Now(), r.tried[l.held.Name()].err}
 	}
 	r.late = r.late[1:]
 	return nil
 }
 
 // same reports whether o is the same table.
-func (h Held) same(o Held) bool { return h.SourceObjectID == o.SourceObjectID && h.names(o.Schema, o.Table) }
+func (h Held) same(o Held) bool {
+	return h.SourceObjectID == o.SourceObjectID && h.names(o.Schema, o.Table)
+}
 
 // Catalogue implements [Source]: it has the one table.
 func (l *lateTable) Catalogue(ctx context.Context, selection sqlserver.Selection) ([]*sqlserver.Table, error) {

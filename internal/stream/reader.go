@@ -17,12 +17,12 @@ import (
 // Sink takes the events of one database. Its methods block for back pressure;
 // the order of calls is the order of events.
 type Sink interface {
-	// Emit hands over a batch, whose last event stands at upTo. The batch
+	// Emit hands over a batch and the place behind its last event. The batch
 	// belongs to the sink even if it returns an error.
-	Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error
-	// Advance says that there is nothing up to a position beyond what was
-	// emitted before. It holds once all that is acknowledged.
-	Advance(ctx context.Context, to lsn.Position) error
+	Emit(ctx context.Context, b *event.Batch, upTo Place) error
+	// Advance says that there is nothing up to a place beyond what was emitted
+	// before. It holds once all that is acknowledged.
+	Advance(ctx context.Context, to Place) error
 }
 
 // Source is the connection a [Reader] reads from: a *sqlserver.Conn, and in
@@ -85,14 +85,24 @@ type Options struct {
 	// the first event of a new one; if it returns an error, nothing is. It
 	// should store them with the position. Nil if nobody asks.
 	OnInstances func(ctx context.Context, byCommand bool, known Known) error
-	// Saved returns the position from which a restart would go on; nil: that
+	// Saved returns the place from which a restart would go on; nil: that
 	// is not known. Once it has passed an instance that was replaced,
 	// OnCompleted is told; nil if nobody asks.
-	Saved       func() lsn.Position
+	Saved       func() Place
 	OnCompleted func(Completed)
-	// OnSkipped is told of changes that were cleaned up before they were read,
-	// and makes the reader pass over them; nil: such a gap is a [*GapError].
+	// Gaps decides what becomes of tables whose changes were cleaned up before
+	// they were read. OnSkipped is told of what is passed over; nil if nobody
+	// asks.
+	Gaps      GapPolicy
 	OnSkipped OnSkipped
+	// OnHeld is told of tables that cannot be read on and are held, while others
+	// go on; nil: one such table ends the reading.
+	OnHeld OnHeld
+	// Reread reads the rows of tables again, with GapsReread: it hands them over
+	// at positions behind its commit LSN and before all later ones, and returns
+	// the last of them, or a zero position. Asked again, it goes on where it
+	// ended, and has nothing to do once it was through.
+	Reread func(ctx context.Context, pause Rereading) (upTo lsn.Position, err error)
 	// OnPoll is told what each look for changes found, before anything of it is
 	// read; nil if nobody asks.
 	OnPoll func(sqlserver.Poll)
@@ -147,8 +157,16 @@ type Reader struct {
 	// pending are changes of structure to be told, in the order of positions.
 	pending  []structureChange
 	previous previous
+	// newest is the newest LSN seen; reread is where the stream paused last for
+	// rows, and has got them.
+	newest, reread lsn.LSN
+
+	// bound is the commit LSN up to which a reader reads that catches up; zero:
+	// there is no bound.
+	bound lsn.LSN
 
 	instances
+	holding
 }
 
 // New returns a reader that goes on from a state. It does not talk to the
@@ -158,13 +176,14 @@ func New(src Source, sink Sink, opts Options, start State) *Reader {
 	return &Reader{
 		src: src, sink: sink, opts: opts.withDefaults(),
 		position:  start.Position,
+		holding:   holding{held: start.Held, tried: map[string]trial{}},
 		instances: instances{known: start.Instances, structures: start.Structures, byCommand: start.ByCommand},
 	}
 }
 
 // State returns the state after the last event handed over.
 func (r *Reader) State() State {
-	return State{Position: r.position, ByCommand: r.byCommand, Instances: r.known, Structures: r.structures}
+	return State{Position: r.position, ByCommand: r.byCommand, Held: r.held, Instances: r.known, Structures: r.structures}
 }
 
 // PollOnce does one pass. More reports that a limit has cut it and that the
@@ -172,11 +191,19 @@ func (r *Reader) State() State {
 // the connection can: it goes on after the last event handed over. [ErrBehind]
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
+	if len(r.late) > 0 {
+		return true, r.catchUp(ctx)
+	}
 	more, err = r.pollOnce(ctx)
 	var gap *GapError
 	switch {
 	case err == nil:
 		r.rechosen = false
+		late, err := r.beginLate(ctx)
+		if err == nil && !late {
+			err = r.checkLeft()
+		}
+		return more || late, err
 	case errors.Is(err, sqlserver.ErrNoCommandID) && !r.noCommand:
 		// The order of the whole database falls back, and the transaction at
 		// the position is replayed in it.
@@ -191,17 +218,29 @@ func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 		r.opts.Logger.Info("choosing between the capture instances again", "reason", err.Error())
 		r.rechosen, r.loaded = true, false
 		return true, nil
-	case errors.As(err, &gap) && r.skips():
-		return true, r.skipGap(ctx, gap)
+	case errors.As(err, &gap) && r.opts.Gaps != GapsFail:
+		var all *gapsError
+		if !errors.As(err, &all) {
+			all = &gapsError{gaps: []*GapError{gap}, known: r.known}
+		}
+		return true, r.passOver(ctx, all)
 	}
-	return more, err
+	if troubles := r.troubles(err); len(troubles) > 0 {
+		return true, r.hold(ctx, troubles)
+	}
+	return more, r.tellGone(ctx, err)
 }
 
 // outdated reports whether an error may come from instances that were chosen
 // before one of them was dropped, or cleaned while another holds the rest.
 func outdated(err error) bool {
-	var gap *GapError
-	return errors.As(err, &gap) && gap.another ||
+	var (
+		gap  *GapError
+		gaps *gapsError
+	)
+	another := errors.As(err, &gap) && gap.another ||
+		errors.As(err, &gaps) && slices.ContainsFunc(gaps.gaps, func(g *GapError) bool { return g.another })
+	return another ||
 		errors.Is(err, sqlserver.ErrInstanceGone) || sqlserver.Classify(err) == sqlserver.ClassMissing
 }
 
@@ -217,7 +256,10 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		r.sayWaiting()
 		return false, nil
 	}
-	r.waiting = false
+	r.waiting, r.newest = false, poll.Max
+	if !r.bound.IsZero() {
+		poll = until(poll, r.bound)
+	}
 	if err := r.checkReached(poll.Max); err != nil {
 		return false, err
 	}
@@ -226,6 +268,13 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	}
 	if err := r.complete(ctx); err != nil {
 		return false, err
+	}
+	pauseAt, pauses := r.rereadDue()
+	if pauses {
+		if !r.position.Before(lsn.EndOf(pauseAt)) {
+			return true, r.readAgain(ctx, pauseAt)
+		}
+		poll = until(poll, pauseAt)
 	}
 	// A change of order, or of instances, may have moved the position back, but
 	// never before its own transaction, which the poll covers unless it stood
@@ -251,13 +300,13 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if to := lsn.EndOf(upTo); r.position.Before(to) {
-		if err := r.sink.Advance(ctx, to); err != nil {
+		if err := r.sink.Advance(ctx, r.placeAt(to)); err != nil {
 			return false, err
 		}
 		r.position = to
 	}
 	r.endHandovers()
-	return cut, nil
+	return cut || pauses, nil
 }
 
 // bounds returns the LSN up to which a poll covers everything, and whether its
@@ -319,14 +368,18 @@ func (r *Reader) checkRetention(ctx context.Context, highestStart, need lsn.LSN)
 	if err != nil {
 		return err
 	}
+	lost := &gapsError{known: r.known}
 	for _, t := range r.tracked {
 		low, listed := lows[t.id.ObjectID]
 		if !listed {
-			return fmt.Errorf("checking retention of instance %q: %w", t.id.Name, sqlserver.ErrInstanceGone)
+			return t.trouble(fmt.Errorf("checking retention of instance %q: %w", t.id.Name, sqlserver.ErrInstanceGone))
 		}
 		if from := lowerBound(t.id.FirstStart, need); low.After(from) && !t.id.FirstStart.IsZero() {
-			return t.gap(from, low)
+			lost.gaps = append(lost.gaps, t.gap(from, low))
 		}
+	}
+	if len(lost.gaps) > 0 {
+		return lost
 	}
 	return nil
 }
@@ -350,6 +403,9 @@ func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, err
 	if r.opts.Function && errors.As(err, &problem) && problem.Reason() == sqlserver.ReasonPermission {
 		r.noChangeTables = true
 		return r.tracked, nil
+	}
+	if err != nil && holds(err) {
+		return r.tracked, nil // each says for itself what is wrong with it
 	}
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func Resolve(ctx context.Context, src Source, opts Options, at Offset) (state St
 		return State{}, false, &PositionError{Saved: at.Commit, Max: poll.Max}
 	}
 	// Nothing is told and nothing stored; one transaction is enough.
-	opts.Transactions, opts.SchemaChanges, opts.OnInstances, opts.OnCompleted = nil, nil, nil, nil
+	opts.Transactions, opts.SchemaChanges, opts.OnInstances, opts.OnCompleted, opts.OnHeld = nil, nil, nil, nil, nil
 	opts.MaxIterationTransactions = 1
 	before := replaying(lsn.BeginOf(at.Commit))
 	r := &resolver{at: at, delivered: before}

@@ -7,15 +7,29 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
+// GapPolicy decides what becomes of a table whose changes were cleaned up before
+// they were read.
+type GapPolicy int
+
+// The policies for gaps.
+const (
+	GapsFail   GapPolicy = iota // a gap is a [*GapError]
+	GapsSkip                    // the table is read on from what is left
+	GapsReread                  // its rows are read again; see [Options.Reread]
+)
+
 // Skipped is a range of changes of a table that were cleaned up before they
 // were read, and that was passed over.
 type Skipped struct {
-	// From is the first commit LSN that had not been delivered, To the first
-	// that was read on from.
+	// From is the first commit LSN of which it is not stored that it was
+	// delivered, To the first that was read on from.
 	From lsn.LSN `json:"from"`
 	To   lsn.LSN `json:"to"`
 	// At is when it was passed over, in UTC.
 	At time.Time `json:"at"`
+	// Reread reports that the table's rows were read again, which hold what the
+	// changes did, but for rows that were deleted.
+	Reread bool `json:"reread,omitempty"`
 }
 
 // keptSkips is how many ranges are stored of an instance: the last.
@@ -24,24 +38,62 @@ const keptSkips = 20
 // OnSkipped is told of changes that are passed over.
 type OnSkipped func(table, instance string, s Skipped)
 
-// skips reports whether gaps are passed over.
-func (r *Reader) skips() bool { return r.opts.OnSkipped != nil }
+// gapsError is gaps that were found at once.
+type gapsError struct {
+	gaps []*GapError
+	// known are the identities of what is read, also of tables that were not
+	// read before.
+	known []InstanceIdentity
+}
 
-// skipGap goes on behind changes that were cleaned up. That is stored before
+func (e *gapsError) Error() string { return e.gaps[0].Error() }
+func (e *gapsError) Unwrap() error { return e.gaps[0] }
+
+// passOver goes on behind changes that were cleaned up. That is stored before
 // anything behind them is read, so it is told of once.
-func (r *Reader) skipGap(ctx context.Context, gap *GapError) error {
-	known := make([]InstanceIdentity, len(r.known))
-	copy(known, r.known)
-	skipped := Skipped{From: gap.Need, To: gap.Low, At: time.Now().UTC()}
-	for i := range known {
-		known[i] = known[i].behind(gap, skipped, r.reads)
+func (r *Reader) passOver(ctx context.Context, found *gapsError) error {
+	known := make([]InstanceIdentity, len(found.known))
+	copy(known, found.known)
+	skipped := make([]Skipped, len(found.gaps))
+	rereadFrom := r.newest.Next()
+	for _, gap := range found.gaps {
+		rereadFrom = later(rereadFrom, gap.Low)
+	}
+	for i, gap := range found.gaps {
+		skipped[i] = r.skippedBy(gap)
+		if r.opts.Gaps == GapsReread {
+			skipped[i].To, skipped[i].Reread = rereadFrom, true
+		}
+		for j := range known {
+			if r.opts.Gaps == GapsReread {
+				known[j] = known[j].rereading(gap, skipped[i])
+			} else {
+				known[j] = known[j].behind(gap, skipped[i], r.reads)
+			}
+		}
 	}
 	if err := r.store(ctx, r.byCommand, Known{Instances: known, Structures: r.structures}); err != nil {
 		return err
 	}
 	r.known, r.loaded = known, false
-	r.opts.OnSkipped(gap.Table, gap.Instance, skipped)
+	for i, gap := range found.gaps {
+		if r.opts.OnSkipped != nil {
+			r.opts.OnSkipped(gap.Table, gap.Instance, skipped[i])
+		}
+	}
 	return nil
+}
+
+// skippedBy returns what is passed over because of a gap. Changes before it that
+// are not acknowledged are gone as well, if a restart should ask for them.
+func (r *Reader) skippedBy(gap *GapError) Skipped {
+	s := Skipped{From: gap.Need, To: gap.Low, At: time.Now().UTC()}
+	if r.opts.Saved != nil && !gap.first.IsZero() {
+		if saved := lowerBound(gap.first, firstCommit(r.opts.Saved().Position)); saved.Before(s.From) {
+			s.From = saved
+		}
+	}
+	return s
 }
 
 // reads reports whether an instance is read at present.
@@ -65,11 +117,16 @@ func (id InstanceIdentity) behind(gap *GapError, skipped Skipped, reads func(*In
 		}
 		return id
 	}
-	id.FirstStart = gap.Low
-	id.Skipped = append(append([]Skipped{}, id.Skipped...), skipped)
-	id.Skipped = id.Skipped[max(0, len(id.Skipped)-keptSkips):]
+	id.FirstStart = skipped.To
+	id.Skipped = id.skips(skipped)
 	if id.Replaced != nil && !reads(id.Replaced) {
 		id.Replaced = nil
 	}
 	return id
+}
+
+// skips returns what was passed over of an instance, with one more.
+func (id *InstanceIdentity) skips(s Skipped) []Skipped {
+	all := append(append([]Skipped{}, id.Skipped...), s)
+	return all[max(0, len(all)-keptSkips):]
 }

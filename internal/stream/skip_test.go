@@ -29,6 +29,7 @@ func TestReader_SkipsGapsAtAnyMoment(t *testing.T) {
 						stored = known
 						return nil
 					},
+					Gaps:      GapsSkip,
 					OnSkipped: func(table, _ string, s Skipped) { told[table] = append(told[table], s) },
 				}
 				r := New(f, sink, opts, State{})
