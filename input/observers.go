@@ -32,6 +32,7 @@ type observers struct {
 	notices   *notice.Once
 	unmatched *notice.Unmatched // told which entries of lists match nothing
 	altered   *notice.Structures
+	instances *instanceManager // nil: they are not managed
 	meter     *metrics.Meter
 	notifier  *signal.Notifier
 }

@@ -16,12 +16,16 @@ const (
 	lookInterval = 5 * time.Second
 	// wholeInterval is how often everything is looked at although nothing has.
 	wholeInterval = 5 * time.Minute
-	// retryFirst and retryLast are the pauses after the first failure of a
-	// table, and the longest.
-	retryFirst = time.Minute
+	// retryFirst is the pause after the first failure of a table, which is short,
+	// because values of new columns are lost meanwhile. Each next one is twice as
+	// long, up to busyLast where somebody else works with the table, else up to
+	// retryLast.
+	retryFirst = lookInterval
+	busyLast   = 5 * time.Minute
 	retryLast  = time.Hour
-	// startAttempts is how often a busy table is tried before anything is read:
-	// rows that it holds by then are in the snapshot.
+	// startAttempts is how often a table is tried before anything is read if it
+	// is busy or the connection is lost: rows that it holds by then are in the
+	// snapshot.
 	startAttempts = 3
 	startPause    = time.Second
 )
@@ -148,7 +152,8 @@ func (m *Manager) Begin(ctx context.Context, catalogue Catalogue, selection sqls
 		again := false
 		for _, r := range m.run(ctx, enable) {
 			m.note(r)
-			if again = again || sqlserver.Busy(r.err) && attempt < startAttempts; again {
+			if passing(r.err) && attempt < startAttempts {
+				again = true
 				delete(m.tries, r.table.ObjectID)
 			}
 		}
@@ -159,6 +164,11 @@ func (m *Manager) Begin(ctx context.Context, catalogue Catalogue, selection sqls
 			return err
 		}
 	}
+}
+
+// passing reports whether an error passes by itself soon.
+func passing(err error) bool {
+	return sqlserver.Busy(err) || sqlserver.Classify(err) == sqlserver.ClassReconnect
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -360,6 +370,9 @@ func (m *Manager) note(r result) {
 	}
 	t.failures++
 	wait := min(retryFirst<<min(t.failures-1, 10), retryLast)
+	if passing(r.err) {
+		wait = min(wait, busyLast)
+	}
 	t.at = time.Now().Add(wait)
 	if text := r.err.Error(); text != t.text {
 		t.text = text

@@ -188,7 +188,7 @@ func TestManager_Failure(t *testing.T) {
 		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
 		assert.Equal(t, []string{"make dbo_u_m12345678_1"}, w.ran)
 		wait(t, m, w, 24*time.Hour)
-		assert.InDelta(t, 29, attempts, 2, "1, 2, 4, 8, 16 and 32 minutes, then every hour")
+		assert.InDelta(t, 33, attempts, 2, "5, 10, 20 seconds and so on, then every hour")
 		assert.Equal(t, 1, strings.Count(w.log.String(), "level=WARN"))
 		assert.Contains(t, w.log.String(), "no key")
 		assert.Zero(t, w.sessions)

@@ -1,0 +1,115 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/manage"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+)
+
+// instanceManager makes and drops the capture instances of a source's database,
+// for capture_instances: manage. It outlives connections. A nil one manages
+// nothing.
+type instanceManager struct {
+	source  *source
+	manager *manage.Manager // nil before the first connection
+}
+
+// enables reports whether tables are named by lists, so that those without a
+// capture instance are meant too.
+func (c config) enables() bool {
+	return len(c.selection.Tables.TableInclude)+len(c.selection.Tables.SchemaInclude) > 0
+}
+
+// begin makes the instances that are missing, before anything else is asked of
+// the tables.
+func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
+	if m == nil {
+		return nil
+	}
+	if m.manager == nil {
+		s := m.source
+		m.manager = manage.New(manage.Options{
+			Owner:  manage.OwnerOf(d.cfg.checkpointKey(d.name)),
+			Enable: d.cfg.enables(),
+			Connect: func(ctx context.Context) (manage.Session, error) {
+				conn, err := s.in.server.Connect(ctx, d.cfg.server.Database)
+				if err != nil {
+					return nil, err
+				}
+				return conn, nil
+			},
+			Logger: d.log,
+			Warn:   d.notices.Warn,
+		})
+	}
+	if err := m.manager.Begin(ctx, d.conn, d.selection); err != nil {
+		return fmt.Errorf("managing capture instances: %w", err)
+	}
+	return nil
+}
+
+// owns reports whether an instance is dropped here once it is not needed.
+func (m *instanceManager) owns(instance string) bool { return m != nil && m.manager.Owns(instance) }
+
+// close waits for the statement that is being run, which the end of the input
+// ends.
+func (m *instanceManager) close(ctx context.Context) {
+	if m != nil {
+		m.manager.Close(ctx)
+	}
+}
+
+// instanceWatch has the instances looked at between two passes.
+type instanceWatch struct {
+	poller
+	database *serverDatabase
+	known    []stream.InstanceIdentity // what is stored of the tables
+	saved    func() stream.Place
+}
+
+// stores returns a function that stores what is known, and takes note of it.
+func (w *instanceWatch) stores(onInstances instancesFunc) instancesFunc {
+	return func(ctx context.Context, byCommand bool, known stream.Known) error {
+		if err := onInstances(ctx, byCommand, known); err != nil {
+			return err
+		}
+		w.known = known.Instances
+		return nil
+	}
+}
+
+// PollOnce implements [poller]. A look that fails is none: a connection that is
+// lost is noticed by the next pass.
+func (w *instanceWatch) PollOnce(ctx context.Context) (bool, error) {
+	more, err := w.poller.PollOnce(ctx)
+	if err != nil {
+		return more, err
+	}
+	d := w.database
+	d.instances.manager.Settle(w.settled())
+	if err := d.instances.manager.Look(ctx, d.instances.source.in.ctx, d.conn); err != nil && ctx.Err() == nil && sqlserver.Classify(err) != sqlserver.ClassReconnect {
+		d.notices.Warn("", fmt.Sprintf("Capture instances are not managed while they cannot be looked at: %v", err))
+	}
+	return more, nil
+}
+
+// settled returns the instances beside which no other of their table is needed:
+// what came before them is delivered, and stored as such. A table that is held,
+// or whose rows are being read again, may need whatever there is.
+func (w *instanceWatch) settled() []manage.Identity {
+	held := w.saved().Held
+	var settled []manage.Identity
+	for _, id := range w.known {
+		late := slices.ContainsFunc(held, func(h stream.Held) bool {
+			return h.SourceObjectID == id.SourceObjectID || h.Schema == id.Schema && h.Table == id.Table
+		})
+		if id.Replaced == nil && id.Reread == nil && !late {
+			settled = append(settled, manage.Identity{ObjectID: id.ObjectID, CreateDate: id.CreateDate})
+		}
+	}
+	return settled
+}
