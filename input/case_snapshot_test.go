@@ -179,7 +179,7 @@ func TestCases_ChangesDuringTheSnapshotAreNotLost(t *testing.T) {
 						return nil
 					}
 					p := startPipeline(t, server, settings{
-						fields: "max_batch_size: 1\nmax_queue_size: 1\nsnapshot_isolation_mode: " + isolation + "\n" + pageSizes(size), output: output,
+						fields: "max_batch_size: 1\nmax_queue_size: 2\nsnapshot_isolation_mode: " + isolation + "\n" + pageSizes(size), output: output,
 					})
 					<-time.After(time.Minute)
 					require.Empty(t, scripts)

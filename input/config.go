@@ -2,23 +2,16 @@ package input
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/startposition"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -77,158 +70,111 @@ type config struct {
 	watch                       watchConfig
 }
 
-// parseConfig reads and validates the configuration. Every message names the
-// field, and where it is not a secret the value.
+// parseConfig reads and validates the configuration. Its error is of type
+// [refusals].
 func parseConfig(parsed *service.ParsedConfig) (config, error) {
-	r := reader{parsed: parsed}
+	r := &reader{parsed: parsed}
+	c := r.config()
+	c.validate(r)
+	if len(r.refused) > 0 {
+		return config{}, r.refused
+	}
+	return c, nil
+}
+
+// config reads the fields, each by itself.
+func (r *reader) config() config {
 	c := config{
 		server:                   r.server(),
+		databases:                r.databases(),
 		selection:                r.selection(),
 		skipped:                  r.skippedOperations(),
 		skipUnchanged:            r.bool(fieldSkipMessagesWithoutChange),
 		timeZone:                 r.timeZone(),
-		sourceTime:               stream.SourceTime(r.choice(fieldSourceTimestampMode)),
+		sourceTime:               choice(r, fieldSourceTimestampMode, stream.TimeCommit, stream.TimeBegin, stream.TimeProcessing),
 		topics:                   r.topics(),
-		schemaNames:              schema.NameAdjustment(r.choice(fieldSchemaNameAdjustmentMode)),
+		schemaNames:              choice(r, fieldSchemaNameAdjustmentMode, schema.NameAdjustments...),
 		tombstones:               r.bool(fieldTombstonesOnDelete),
 		transactions:             r.bool(fieldProvideTransactionMetadata),
 		schemaChanges:            r.bool(fieldIncludeSchemaChanges),
 		capturedOnly:             r.bool(fieldSchemaChangesCapturedOnly),
 		extendedHeaders:          r.bool(fieldExtendedHeadersEnabled),
-		metadata:                 r.strings(fieldMetadataInclude),
+		metadata:                 r.metadata(),
 		structured:               r.bool(fieldStructured),
 		modes:                    r.modes(),
-		failures:                 event.FailureMode(strings.ToLower(r.optionalString(fieldEventConvertingFailureHandlingMode))),
-		processingFailures:       r.choice(fieldEventProcessingFailureHandlingMode),
-		snapshotMode:             r.choice(fieldSnapshotMode),
-		snapshotIsolation:        snapshot.Isolation(r.choice(fieldSnapshotIsolationMode)),
-		snapshotFetchSize:        r.int(fieldSnapshotFetchSize),
+		failures:                 r.convertingFailures(),
+		processingFailures:       choice(r, fieldEventProcessingFailureHandlingMode, processingFail, processingWarn, processingSkip, processingIgnore),
+		snapshotMode:             choice(r, fieldSnapshotMode, snapshotInitial, snapshotNoData),
+		snapshotIsolation:        choice(r, fieldSnapshotIsolationMode, snapshot.IsolationAuto, snapshot.IsolationSnapshot, snapshot.IsolationReadCommitted),
+		snapshotFetchSize:        r.atLeast(1, fieldSnapshotFetchSize),
 		snapshotResume:           r.bool(fieldSnapshotResume),
 		startPosition:            r.startPosition(),
 		retentionGaps:            r.retentionGaps(),
-		streamingFetchSize:       r.int(fieldStreamingFetchSize),
-		pollInterval:             r.duration(fieldPollInterval),
+		streamingFetchSize:       r.atLeast(1, fieldStreamingFetchSize),
+		pollInterval:             r.pause(fieldPollInterval),
 		adaptive:                 r.adaptive(),
-		heartbeatInterval:        r.duration(fieldHeartbeatInterval),
+		heartbeatInterval:        r.pauseOrNone(fieldHeartbeatInterval, "never"),
 		heartbeatAction:          r.heartbeatAction(),
 		notifications:            r.notifications(),
-		maxIterationTransactions: r.int(fieldMaxIterationTransactions),
-		queryMode:                r.choice(fieldDataQueryMode),
+		maxIterationTransactions: r.atLeast(0, fieldMaxIterationTransactions),
+		queryMode:                choice(r, fieldDataQueryMode, queryDirect, queryFunction),
 		captureInstances:         r.captureInstances(),
-		maxBatchSize:             r.int(fieldMaxBatchSize),
-		maxQueueSize:             r.int(fieldMaxQueueSize),
-		maxQueueBytes:            r.int(fieldMaxQueueSizeInBytes),
-		stopOnFatal:              r.choice(fieldOnFatal) == onFatalStop,
+		maxBatchSize:             r.atLeast(1, fieldMaxBatchSize),
+		maxQueueSize:             r.atLeast(1, fieldMaxQueueSize),
+		maxQueueBytes:            r.atLeast(0, fieldMaxQueueSizeInBytes),
+		stopOnFatal:              choice(r, fieldOnFatal, onFatalWait, onFatalStop) == onFatalStop,
 		retries:                  r.retries(),
-		streamingDelay:           r.streamingDelay(),
-		cache:                    r.string(fieldCheckpointCache),
+		streamingDelay:           r.pauseOrNone(fieldStreamingDelay, "no pause"),
+		cache:                    r.cacheLabel(),
 		cacheKey:                 r.optionalString(fieldCheckpointCacheKey),
-		checkpointLimit:          r.int(fieldCheckpointLimit),
+		checkpointLimit:          r.atLeast(1, fieldCheckpointLimit),
 		replayNacks:              r.bool(fieldAutoReplayNacks),
 		batching:                 r.batching(),
 		watch:                    r.watch(),
 	}
-	// A batch is handed over whole.
-	c.maxBatchSize = min(c.maxBatchSize, max(c.checkpointLimit, 1))
 	schemas := r.bool(fieldSchemasEnable)
 	c.keySchemas = r.optionalBool(fieldKeySchemasEnable, schemas)
 	c.valueSchemas = r.optionalBool(fieldValueSchemasEnable, schemas)
 	c.maxReadBytes = cmp.Or(c.maxQueueBytes, stream.DefaultMaxBytes)
-	c.databases = r.databases()
-	if c.startPosition.IsLSN() && c.databases.several() {
-		r.fail(fmt.Errorf("field %s: an LSN is of one database; give a time, or each database an input of its own", fieldStartPosition))
-	}
-	if len(c.databases) > 0 && !c.databases.several() {
-		c.server.Database = c.databases[0].text
-	}
-	if r.err != nil {
-		return config{}, r.err
-	}
-	return c, c.validate()
+	return c
 }
 
-// validTopicPart is Debezium's rule: what Kafka allows in a topic's name.
-var validTopicPart = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
-
-// validate checks values that the types of the fields do not rule out.
-func (c config) validate() error {
-	settings := c.server
+// validate checks what fields are together, and fits them to each other.
+func (c *config) validate(r *reader) {
 	if len(c.databases) > 0 {
-		settings.Database = c.databases[0].text
+		c.server.Database = c.databases[0].text
 	}
-	server, err := sqlserver.NewServer(settings)
-	if err != nil {
-		return err
-	}
-	if server.Database() == "" {
-		return fmt.Errorf("field %s: required unless %s names a database", fieldDatabaseNames, fieldConnectionString)
+	c.validateServer(r)
+	if c.databases.several() {
+		c.server.Database = "" // each source has its own
 	}
 	if _, err := schema.NewSelection(c.selection); err != nil {
-		return fmt.Errorf("field %w", err)
+		r.refuseFor(err)
 	}
-	for _, part := range []struct{ field, value string }{
-		{fieldTopicPrefix, c.topics.Prefix},
-		{fieldTopicDelimiter, c.topics.Delimiter},
-		{fieldTopicTransaction, c.topics.Transaction},
-		{fieldTopicHeartbeatPrefix, c.topics.HeartbeatPrefix},
-		{fieldTopicHeartbeatName, cmp.Or(c.topics.Heartbeat, c.topics.Prefix)},
-	} {
-		if !validTopicPart.MatchString(part.value) {
-			return fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", part.field, part.value)
-		}
+	if c.startPosition.IsLSN() && c.databases.several() {
+		r.refuse(fieldStartPosition, "an LSN is of one database; give a time, or each database an input of its own")
 	}
-	if strings.TrimSpace(c.cache) == "" {
-		return fmt.Errorf("field %s: must name a cache resource", fieldCheckpointCache)
+	// As Debezium demands (CommonConnectorConfig.validateMaxQueueSize).
+	if c.maxQueueSize <= c.maxBatchSize {
+		r.refuse(fieldMaxQueueSize, "got %d, must be more than %s, which is %d; raise it, or lower that", c.maxQueueSize, fieldMaxBatchSize, c.maxBatchSize)
 	}
-	for _, key := range c.metadata {
-		if !slices.Contains(messages.Optional, key) {
-			return fmt.Errorf("field %s: unknown metadata key %q; use %s", fieldMetadataInclude, key, strings.Join(messages.Optional, ", "))
-		}
+	// A batch is handed over whole.
+	c.maxBatchSize = min(c.maxBatchSize, max(c.checkpointLimit, 1))
+}
+
+// validateServer checks how the server is reached, and that a database is named.
+func (c *config) validateServer(r *reader) {
+	server, err := sqlserver.NewServer(c.server)
+	if err != nil {
+		r.refuseFor(err)
+		return
 	}
-	for _, choice := range []struct {
-		field, value string
-		options      []string
-	}{
-		{fieldApplicationIntent, c.server.ApplicationIntent, []string{sqlserver.IntentReadWrite, sqlserver.IntentReadOnly}},
-		{fieldEventConvertingFailureHandlingMode, cmp.Or(string(c.failures), string(event.FailuresWarn)), []string{string(event.FailuresWarn), string(event.FailuresFail), string(event.FailuresSkip)}},
-		{fieldEventProcessingFailureHandlingMode, c.processingFailures, []string{processingFail, processingWarn, processingSkip, processingIgnore}},
-		{fieldSourceTimestampMode, string(c.sourceTime), []string{string(stream.TimeCommit), string(stream.TimeBegin), string(stream.TimeProcessing)}},
-		{fieldTimePrecisionMode, string(c.modes.Time), modeNames(schema.TimeModes)},
-		{fieldDecimalHandlingMode, string(c.modes.Decimal), modeNames(schema.DecimalModes)},
-		{fieldBinaryHandlingMode, string(c.modes.Binary), modeNames(schema.BinaryModes)},
-		{fieldSchemaNameAdjustmentMode, string(c.schemaNames), modeNames(schema.NameAdjustments)},
-		{fieldFieldNameAdjustmentMode, string(c.modes.FieldNames), modeNames(schema.NameAdjustments)},
-		{fieldDataQueryMode, c.queryMode, []string{queryDirect, queryFunction}},
-		{fieldSnapshotMode, c.snapshotMode, []string{snapshotInitial, snapshotNoData}},
-		{fieldSnapshotIsolationMode, string(c.snapshotIsolation), []string{string(snapshot.IsolationAuto), string(snapshot.IsolationSnapshot), string(snapshot.IsolationReadCommitted)}},
-	} {
-		if !slices.Contains(choice.options, choice.value) {
-			return fmt.Errorf("field %s: unknown value %q; use %s", choice.field, choice.value, strings.Join(choice.options, ", "))
-		}
+	if c.server.ConnectionString == "" && c.server.User == "" && (c.server.Auth.Mode == "" || c.server.Auth.Mode == sqlserver.AuthSQL) {
+		r.refuse(fieldUser, "needed by %s.%s %s", fieldAuth, fieldAuthMode, sqlserver.AuthSQL)
 	}
-	for _, bound := range []struct {
-		field        string
-		value, least int
-	}{
-		{fieldSnapshotFetchSize, c.snapshotFetchSize, 1},
-		{fieldStreamingFetchSize, c.streamingFetchSize, 1},
-		{fieldMaxIterationTransactions, c.maxIterationTransactions, 0},
-		{fieldMaxBatchSize, c.maxBatchSize, 1},
-		{fieldMaxQueueSize, c.maxQueueSize, 1},
-		{fieldMaxQueueSizeInBytes, c.maxQueueBytes, 0},
-		{fieldCheckpointLimit, c.checkpointLimit, 1},
-	} {
-		if bound.value < bound.least {
-			return fmt.Errorf("field %s: got %d, must be at least %d", bound.field, bound.value, bound.least)
-		}
+	if server.Database() == "" {
+		r.refuse(fieldDatabaseNames, "a list of names is required unless %s names a database", fieldConnectionString)
 	}
-	if c.heartbeatInterval < 0 {
-		return fmt.Errorf("field %s: got %v, must not be negative", fieldHeartbeatInterval, c.heartbeatInterval)
-	}
-	if c.pollInterval <= 0 {
-		return fmt.Errorf("field %s: got %v, must be more than zero", fieldPollInterval, c.pollInterval)
-	}
-	return validateAdaptive(c.adaptive)
 }
 
 // checkpointKey returns the key under which the position of a database is
@@ -242,94 +188,4 @@ func (c config) checkpointKey(database string) string {
 	default:
 		return c.cacheKey
 	}
-}
-
-// reader reads fields and keeps the first error, so that the list of fields
-// above stays a list.
-type reader struct {
-	parsed *service.ParsedConfig
-	err    error
-}
-
-func (r *reader) fail(err error) {
-	r.err = errors.Join(r.err, err)
-}
-
-// read calls a typed accessor and adds the field's name to its error.
-func read[T any](r *reader, field string, get func(...string) (T, error)) T {
-	v, err := get(field)
-	if err != nil {
-		r.fail(fmt.Errorf("field %s: %w", field, err))
-	}
-	return v
-}
-
-func (r *reader) string(field string) string      { return read(r, field, r.parsed.FieldString) }
-func (r *reader) strings(field string) []string   { return read(r, field, r.parsed.FieldStringList) }
-func (r *reader) int(field string) int            { return read(r, field, r.parsed.FieldInt) }
-func (r *reader) bool(field string) bool          { return read(r, field, r.parsed.FieldBool) }
-func (r *reader) duration(f string) time.Duration { return read(r, f, r.parsed.FieldDuration) }
-
-// choice reads a field that has one of a few values, all in lower case. The case
-// of what is written does not count, as for Debezium and the linter of Benthos.
-func (r *reader) choice(field string) string { return strings.ToLower(r.string(field)) }
-
-func (r *reader) optionalString(field string) string {
-	if !r.parsed.Contains(field) {
-		return ""
-	}
-	return r.string(field)
-}
-
-func (r *reader) optionalBool(field string, otherwise bool) bool {
-	if !r.parsed.Contains(field) {
-		return otherwise
-	}
-	return r.bool(field)
-}
-
-func (r *reader) databases() databaseNames {
-	names, err := parseDatabaseNames(r.strings(fieldDatabaseNames))
-	if err != nil {
-		r.fail(err)
-	}
-	return names
-}
-
-func (r *reader) timeZone() *time.Location {
-	name := r.optionalString(fieldDatabaseServerTimezone)
-	if name == "" {
-		return nil
-	}
-	zone, err := timezone.Load(name)
-	if err != nil {
-		r.fail(fmt.Errorf("field %s: %w", fieldDatabaseServerTimezone, err))
-	}
-	return zone
-}
-
-func (r *reader) modes() schema.Modes {
-	m := schema.DefaultModes()
-	m.Time = schema.TimeMode(r.choice(fieldTimePrecisionMode))
-	m.Decimal = schema.DecimalMode(r.choice(fieldDecimalHandlingMode))
-	m.Binary = schema.BinaryMode(r.choice(fieldBinaryHandlingMode))
-	m.FieldNames = schema.NameAdjustment(r.choice(fieldFieldNameAdjustmentMode))
-	m.Placeholder = r.string(fieldUnavailableValuePlaceholder)
-	return m
-}
-
-// modeNames returns modes as text.
-func modeNames[M ~string](modes []M) []string {
-	names := make([]string, len(modes))
-	for i, m := range modes {
-		names[i] = string(m)
-	}
-	return names
-}
-
-func (r *reader) batching() service.BatchPolicy {
-	if !r.parsed.Contains(fieldBatching) {
-		return service.BatchPolicy{}
-	}
-	return read(r, fieldBatching, r.parsed.FieldBatchPolicy)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
@@ -23,17 +22,8 @@ func (r *reader) selection() schema.SelectionOptions {
 		Keys:     r.string(fieldMessageKeyColumns),
 		Rules:    r.rules(),
 		MaskKeys: r.bool(fieldColumnMaskKeys),
-		Computed: r.computedColumns(),
+		Computed: choice(r, fieldComputedColumns, computedOmit, computedSnapshot) == computedSnapshot,
 	}
-}
-
-// computedColumns reports whether computed columns are kept.
-func (r *reader) computedColumns() bool {
-	value := r.choice(fieldComputedColumns)
-	if value != computedOmit && value != computedSnapshot {
-		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldComputedColumns, value, computedOmit, computedSnapshot))
-	}
-	return value == computedSnapshot
 }
 
 // rules reads the rules for columns, in the order in which Debezium asks them:
@@ -62,6 +52,9 @@ func (r *reader) rules() []schema.RuleOptions {
 func (r *reader) lengthRules(field string, set func(*schema.RuleOptions, int)) []schema.RuleOptions {
 	return r.objects(field, func(parsed *service.ParsedConfig, rule *schema.RuleOptions) error {
 		length, err := parsed.FieldInt(fieldRuleLength)
+		if err == nil && length < 0 {
+			err = fmt.Errorf("%s: got %d, must not be negative", fieldRuleLength, length)
+		}
 		set(rule, length)
 		return err
 	})
@@ -79,7 +72,7 @@ func (r *reader) hashRules() []schema.RuleOptions {
 			return err
 		}
 		if rule.Hash.Version, err = parsed.FieldInt(fieldRuleVersion); err == nil && rule.Hash.Version != 1 && rule.Hash.Version != 2 {
-			err = fmt.Errorf("field %s: unknown version %d; use 1 or 2", fieldRuleVersion, rule.Hash.Version)
+			err = fmt.Errorf("%s: unknown version %d; use 1 or 2", fieldRuleVersion, rule.Hash.Version)
 		}
 		return err
 	})
@@ -89,7 +82,7 @@ func (r *reader) hashRules() []schema.RuleOptions {
 func (r *reader) objects(field string, read func(*service.ParsedConfig, *schema.RuleOptions) error) []schema.RuleOptions {
 	list, err := r.parsed.FieldObjectList(field)
 	if err != nil {
-		r.fail(fmt.Errorf("field %s: %w", field, err))
+		r.refuse(field, "%v", err)
 		return nil
 	}
 	var rules []schema.RuleOptions
@@ -100,24 +93,12 @@ func (r *reader) objects(field string, read func(*service.ParsedConfig, *schema.
 			err = read(parsed, &rule)
 		}
 		if err != nil {
-			r.fail(fmt.Errorf("field %s: %w", rule.Field, err))
+			r.refuse(rule.Field, "%v", err)
 			continue
 		}
 		rules = append(rules, rule)
 	}
 	return rules
-}
-
-// topics reads how topics are named.
-func (r *reader) topics() event.Naming {
-	return event.Naming{
-		Prefix:          r.string(fieldTopicPrefix),
-		Delimiter:       r.string(fieldTopicDelimiter),
-		WithoutDatabase: r.choice(fieldTopicNaming) == namingWithoutDatabase,
-		Transaction:     r.string(fieldTopicTransaction),
-		HeartbeatPrefix: r.string(fieldTopicHeartbeatPrefix),
-		Heartbeat:       r.optionalString(fieldTopicHeartbeatName),
-	}
 }
 
 // operations are the names of operations that may be skipped. Change data
@@ -129,7 +110,7 @@ func (r *reader) skippedOperations() (skipped []int) {
 	for _, name := range r.strings(fieldSkippedOperations) {
 		values, known := operations[strings.ToLower(strings.TrimSpace(name))]
 		if !known {
-			r.fail(fmt.Errorf("field %s: unknown operation %q; use c, u, d, t or none", fieldSkippedOperations, name))
+			r.refuse(fieldSkippedOperations, "unknown operation %q; use c, u, d, t or none", name)
 		}
 		skipped = append(skipped, values...)
 	}

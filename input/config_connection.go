@@ -1,9 +1,7 @@
 package input
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -17,13 +15,13 @@ func (r *reader) server() sqlserver.Config {
 		User:              r.optionalString(fieldUser),
 		Password:          r.optionalString(fieldPassword),
 		Instance:          r.optionalString(fieldInstance),
-		Encrypt:           r.choice(fieldEncrypt),
+		Encrypt:           choice(r, fieldEncrypt, sqlserver.EncryptTrue, sqlserver.EncryptLogin, sqlserver.EncryptFalse, sqlserver.EncryptStrict),
 		ApplicationName:   r.string(fieldApplicationName),
 		ApplicationIntent: r.intent(),
 		DriverOptions:     read(r, fieldDriverOptions, r.parsed.FieldStringMap),
 		CancelGrace:       cancelGrace,
-		ConnectTimeout:    r.duration(fieldConnectionValidationTimeout),
-		QueryTimeout:      r.duration(fieldDatabaseQueryTimeout),
+		ConnectTimeout:    r.pause(fieldConnectionValidationTimeout),
+		QueryTimeout:      r.pauseOrNone(fieldDatabaseQueryTimeout, "no limit"),
 		InitialStatements: r.strings(fieldDatabaseInitialStatements),
 	}
 	if r.parsed.Contains(fieldAuth) {
@@ -31,7 +29,7 @@ func (r *reader) server() sqlserver.Config {
 	}
 	port := r.int(fieldPort)
 	if port < 1 || port > 65535 {
-		r.fail(fmt.Errorf("field %s: got %d, must be from 1 to 65535", fieldPort, port))
+		r.refuse(fieldPort, "got %d, must be from 1 to 65535", port)
 	}
 	// The port of a named instance is asked of the server, unless one is
 	// given; a connection string has its own.
@@ -41,13 +39,7 @@ func (r *reader) server() sqlserver.Config {
 	if r.parsed.Contains(fieldTLS) {
 		c.TLS = read(r, fieldTLS, r.parsed.FieldTLS)
 	}
-	if c.ConnectTimeout <= 0 {
-		r.fail(fmt.Errorf("field %s: got %v, must be more than zero", fieldConnectionValidationTimeout, c.ConnectTimeout))
-	}
-	switch {
-	case c.QueryTimeout < 0:
-		r.fail(fmt.Errorf("field %s: got %v, must not be negative; 0s means no limit", fieldDatabaseQueryTimeout, c.QueryTimeout))
-	case c.QueryTimeout == 0:
+	if c.QueryTimeout == 0 {
 		c.QueryTimeout = sqlserver.NoQueryTimeout
 	}
 	return c
@@ -61,6 +53,7 @@ func (r *reader) intent() string {
 			return known
 		}
 	}
+	r.refuseUnlisted(fieldApplicationIntent, "unknown value %q; use %s or %s", value, sqlserver.IntentReadWrite, sqlserver.IntentReadOnly)
 	return value
 }
 
@@ -68,7 +61,7 @@ func (r *reader) intent() string {
 func (r *reader) auth() sqlserver.Auth {
 	group := &reader{parsed: r.parsed.Namespace(fieldAuth)}
 	a := sqlserver.Auth{
-		Mode:                sqlserver.AuthMode(group.choice(fieldAuthMode)),
+		Mode:                choice(group, fieldAuthMode, sqlserver.AuthModes...),
 		Domain:              group.optionalString(fieldAuthDomain),
 		Realm:               group.optionalString(fieldAuthRealm),
 		Krb5Config:          group.optionalString(fieldAuthKrb5Config),
@@ -82,29 +75,15 @@ func (r *reader) auth() sqlserver.Auth {
 		CertificatePassword: group.optionalString(fieldAuthCertificatePassword),
 		TokenFile:           group.optionalString(fieldAuthTokenFile),
 	}
-	if group.err != nil {
-		r.fail(fmt.Errorf("field %s: %w", fieldAuth, group.err))
-	}
+	r.addGroup(fieldAuth, group)
 	return a
 }
 
 // retries reads what becomes of errors that time cures.
 func (r *reader) retries() pace.Retry {
-	p := pace.Retry{Most: r.duration(fieldRetriableRestartConnectorWait), Limit: r.int(fieldErrorsMaxRetries)}
-	if p.Most <= 0 {
-		r.fail(fmt.Errorf("field %s: got %v, must be more than zero", fieldRetriableRestartConnectorWait, p.Most))
-	}
+	p := pace.Retry{Most: r.pause(fieldRetriableRestartConnectorWait), Limit: r.int(fieldErrorsMaxRetries)}
 	if p.Limit < -1 {
-		r.fail(fmt.Errorf("field %s: got %d, must be -1 for no limit, or more", fieldErrorsMaxRetries, p.Limit))
+		r.refuse(fieldErrorsMaxRetries, "got %d, must be -1 for no limit, or more", p.Limit)
 	}
 	return p
-}
-
-// streamingDelay reads the pause between snapshot and stream.
-func (r *reader) streamingDelay() time.Duration {
-	d := r.duration(fieldStreamingDelay)
-	if d < 0 {
-		r.fail(fmt.Errorf("field %s: got %v, must not be negative", fieldStreamingDelay, d))
-	}
-	return d
 }

@@ -59,14 +59,14 @@ func TestConfig_ConnectionMistakes(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"auth: { mode: ntlm }":                                  "user: needed by auth.mode ntlm",
 		"auth: { mode: entra_default, client_secret: hush }":    "auth.client_secret: not used by auth.mode entra_default",
-		"connection_validation_timeout: 0s":                     "connection_validation_timeout: got 0s, must be more than zero",
-		"database_query_timeout: -1s":                           "database_query_timeout: got -1s, must not be negative",
+		"connection_validation_timeout: 0s":                     `connection_validation_timeout: invalid duration "0s"`,
+		"database_query_timeout: -1s":                           `database_query_timeout: invalid duration "-1s"`,
 		"errors_max_retries: -2":                                "errors_max_retries: got -2",
-		"retriable_restart_connector_wait: 0s":                  "retriable_restart_connector_wait: got 0s",
+		"retriable_restart_connector_wait: 0s":                  `retriable_restart_connector_wait: invalid duration "0s"`,
 		"application_intent: WriteOnly":                         "application_intent",
 		"auth: { mode: entra_default }\nencrypt: 'false'":       "in the clear",
 		"auth: { mode: entra_service_principal, client_id: c }": "needs one of auth.client_secret and auth.certificate_path",
-		"driver_options: { krb5-realm: R }":                     "set the field auth.realm instead",
+		"driver_options: { krb5-realm: R }":                     "set auth.realm instead",
 	} {
 		t.Run(yaml, func(t *testing.T) {
 			_, err := build(t, withoutLogin+yaml)

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,18 +26,27 @@ const special = `\^$.|?*+()[]{}`
 // isPattern reports whether an entry may match other names than its own.
 func (n databaseName) isPattern() bool { return strings.ContainsAny(n.text, special) }
 
+// databases reads database_names.
+func (r *reader) databases() databaseNames {
+	names, err := parseDatabaseNames(r.strings(fieldDatabaseNames))
+	if err != nil {
+		r.refuse(fieldDatabaseNames, "%v", err)
+	}
+	return names
+}
+
 func parseDatabaseNames(texts []string) (databaseNames, error) {
 	var names databaseNames
 	for _, text := range texts {
 		if text == "" {
-			return nil, fmt.Errorf("field %s: a name must not be empty", fieldDatabaseNames)
+			return nil, errors.New("a name must not be empty")
 		}
 		if slices.ContainsFunc(names, func(n databaseName) bool { return n.text == text }) {
-			return nil, fmt.Errorf("field %s: %q is given twice", fieldDatabaseNames, text)
+			return nil, fmt.Errorf("%q is given twice", text)
 		}
 		pattern, err := schema.CompilePattern(text)
 		if err != nil {
-			return nil, fmt.Errorf(`field %s: %w; in a name, put \ before each of %s`, fieldDatabaseNames, err, special)
+			return nil, fmt.Errorf(`%w; in a name, put \ before each of %s`, err, special)
 		}
 		names = append(names, databaseName{text, pattern})
 	}

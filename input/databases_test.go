@@ -59,7 +59,7 @@ func TestConfig_CheckpointKeys(t *testing.T) {
 		{"['sh.*']", "mine", "mine.shop"},
 	} {
 		t.Run(tt.databases+" "+tt.key, func(t *testing.T) {
-			text := "host: h\ntopic_prefix: p\ncheckpoint_cache: offsets\ndatabase_names: " + tt.databases
+			text := "host: h\nuser: u\ntopic_prefix: p\ncheckpoint_cache: offsets\ndatabase_names: " + tt.databases
 			if tt.key != "" {
 				text += "\ncheckpoint_cache_key: " + tt.key
 			}

@@ -332,7 +332,7 @@ func TestInput_LostConnectionRepeatsNothing(t *testing.T) {
 func TestInput_BlockedOutputStopsReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{changes: 1000, batch: 10}
-		in := testInput(t, f, newMemoryCache(), "checkpoint_limit: 50\nmax_queue_size: 30")
+		in := testInput(t, f, newMemoryCache(), "checkpoint_limit: 50\nmax_batch_size: 29\nmax_queue_size: 30")
 		for range 5 {
 			mustNext(t, in)
 		}
@@ -357,7 +357,7 @@ func TestInput_BlockedOutputStopsReading(t *testing.T) {
 func TestInput_CancelledReadLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{changes: 4, batch: 1}
-		in := testInput(t, f, newMemoryCache(), "checkpoint_limit: 1\nmax_queue_size: 1")
+		in := testInput(t, f, newMemoryCache(), "checkpoint_limit: 1\nmax_batch_size: 1\nmax_queue_size: 2")
 		first, second := mustNext(t, in), mustNext(t, in)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -415,7 +415,7 @@ func TestInput_BatchingProcessorsThatFilter(t *testing.T) {
 // end every message was accepted, and the last delivery of each is in order.
 func TestInput_AnythingMayHappen(t *testing.T) {
 	const rows, changes = 12, 20
-	fields := []string{"", "batching: {count: 3, period: 1s}", "max_queue_size: 2\ncheckpoint_limit: 5", "snapshot_fetch_size: 1"}
+	fields := []string{"", "batching: {count: 3, period: 1s}", "max_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 5", "snapshot_fetch_size: 1"}
 	for seed := range uint64(150) {
 		inBubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -162,6 +162,10 @@ func (d *fakeDatabase) CaptureStatus(context.Context) (sqlserver.CaptureStatus, 
 	return sqlserver.CaptureStatus{Newest: lsnOf(d.f.looks), Agent: d.f.agent}, nil
 }
 
+func (d *fakeDatabase) CaptureStatusApart(ctx context.Context) (sqlserver.CaptureStatus, error) {
+	return d.CaptureStatus(ctx)
+}
+
 func (d *fakeDatabase) Usable() bool {
 	d.f.mu.Lock()
 	defer d.f.mu.Unlock()
@@ -226,6 +230,13 @@ func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress
 	return sink.Emit(ctx, &event.Batch{}, &p)
 }
 
+func (d *fakeDatabase) MissingRights() error { return nil }
+
+// Reread is for databases of tests that pause.
+func (d *fakeDatabase) Reread(context.Context, stream.Rereading, *snapshot.Progress, snapshot.Sink) error {
+	return errors.New("the fake has nothing to read again")
+}
+
 func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() stream.Place) poller {
 	return &fakePoller{f: d.f, sink: sink, at: start.Position}
 }
@@ -278,7 +289,7 @@ func testInput(t testing.TB, f *fakeServer, cache checkpoint.Cache, fields strin
 
 func testInputWith(t testing.TB, f *fakeServer, cache checkpoint.Cache, fields string, opts options) *input {
 	t.Helper()
-	parsed, err := sharedSpec().ParseYAML("host: h\ntopic_prefix: p\ndatabase_names: [db]\ncheckpoint_cache: offsets\n"+fields, nil)
+	parsed, err := sharedSpec().ParseYAML("host: h\nuser: u\ntopic_prefix: p\ndatabase_names: [db]\ncheckpoint_cache: offsets\n"+fields, nil)
 	require.NoError(t, err)
 	in, err := newInput(parsed, service.MockResources(service.MockResourcesOptAddCache("offsets")), opts)
 	require.NoError(t, err)

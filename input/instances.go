@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -15,17 +16,15 @@ import (
 const (
 	instancesObserve = "observe"
 	instancesFollow  = "follow"
+	instancesManage  = "manage"
 )
 
 // captureInstances reads capture_instances.
 func (r *reader) captureInstances() string {
-	value := r.choice(fieldCaptureInstances)
-	switch value {
-	case instancesObserve, instancesFollow:
-	case "manage":
-		r.fail(fmt.Errorf("field %s: manage does not exist yet: use %s, and make and drop capture instances by hand", fieldCaptureInstances, instancesFollow))
-	default:
-		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldCaptureInstances, value, instancesFollow, instancesObserve))
+	value := choice(r, fieldCaptureInstances, instancesObserve, instancesFollow, instancesManage)
+	if value == instancesManage && strings.EqualFold(r.string(fieldApplicationIntent), sqlserver.IntentReadOnly) {
+		r.refuse(fieldCaptureInstances, "%s makes and drops capture instances, which %s: %s forbids; use %s, and %s where the primary is read",
+			instancesManage, fieldApplicationIntent, sqlserver.IntentReadOnly, instancesFollow, instancesManage)
 	}
 	return value
 }
@@ -68,7 +67,7 @@ func (d *serverDatabase) termsOf(t *sqlserver.Table, start lsn.Position, progres
 	if d.cfg.snapshotMode == snapshotInitial && !begun(t, progress) {
 		return stream.TermsOfSnapshot(), nil
 	}
-	terms := stream.TermsAt(start, d.cfg.captureInstances == instancesFollow)
+	terms := stream.TermsAt(start, d.cfg.captureInstances != instancesObserve)
 	if progress == nil {
 		return terms, nil
 	}
@@ -99,11 +98,10 @@ func (d *serverDatabase) completed(c stream.Completed) {
 	d.notifier.Later(signal.InstanceCompleted(d.cfg.topics.Prefix, signal.Instance{
 		Database: d.name, Name: c.Instance.Name, Start: c.Instance.FirstStart, Stop: c.Stop, Committed: c.Saved.Commit,
 	}))
-	if !c.Exists {
+	if !c.Exists || d.instances.owns(c.Instance.Name) {
 		return
 	}
 	d.notices.Warn(d.name+"."+c.Instance.Schema+"."+c.Instance.Table, fmt.Sprintf(
-		"capture instance %q is no longer read: everything before %s is delivered, and from there on a newer one is read. Once nobody else reads it, "+
-			"disable it: EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s, @capture_instance = %s",
-		c.Instance.Name, c.Stop, sqlserver.QuoteText(c.Instance.Schema), sqlserver.QuoteText(c.Instance.Table), sqlserver.QuoteText(c.Instance.Name)))
+		"capture instance %q is no longer read: everything before %s is delivered, and from there on a newer one is read. Once nobody else reads it, disable it: %s",
+		c.Instance.Name, c.Stop, sqlserver.DisableTable{Schema: c.Instance.Schema, Table: c.Instance.Table, Instance: c.Instance.Name}.ByHand()))
 }

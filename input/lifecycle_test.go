@@ -57,11 +57,11 @@ func TestInput_CloseFromEveryState(t *testing.T) {
 		},
 		{name: "poll pause", fields: "poll_interval: 1h", server: func() *fakeServer { return &fakeServer{} }, enter: connect},
 		{
-			name: "blocked push", fields: "max_queue_size: 1", enter: connect,
+			name: "blocked push", fields: "max_batch_size: 1\nmax_queue_size: 2", enter: connect,
 			server: func() *fakeServer { return &fakeServer{changes: 100, batch: 1} },
 		},
 		{
-			name: "blocked hand-over", fields: "checkpoint_limit: 1\nmax_queue_size: 1",
+			name: "blocked hand-over", fields: "checkpoint_limit: 1\nmax_batch_size: 1\nmax_queue_size: 2",
 			server: func() *fakeServer { return &fakeServer{changes: 100, batch: 1} },
 			enter: func(t *testing.T, in *input) {
 				mustNext(t, in)
@@ -91,7 +91,7 @@ func TestInput_CloseFromEveryState(t *testing.T) {
 				in.cache.(*memoryCache).fail(func(ctx context.Context, _ string) error { return hang(ctx) }, nil)
 				d.accept(t)
 			},
-			want: closeTimeout,
+			want: saveTimeout,
 		},
 		{
 			name: "cache refuses", server: func() *fakeServer { return &fakeServer{changes: 1, batch: 1} },
@@ -100,7 +100,7 @@ func TestInput_CloseFromEveryState(t *testing.T) {
 				in.cache.(*memoryCache).fail(func(context.Context, string) error { return errBroken }, nil)
 				d.accept(t)
 			},
-			want: closeTimeout,
+			want: saveTimeout,
 		},
 	}
 	for _, s := range states {
@@ -375,7 +375,7 @@ func TestInput_TenRejectionsRaiseAnAlarm(t *testing.T) {
 func TestInput_StallIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{changes: 100, batch: 1}
-		in, rec := recordedInput(t, f, newMemoryCache(), "checkpoint_limit: 2\nmax_queue_size: 3", options{})
+		in, rec := recordedInput(t, f, newMemoryCache(), "checkpoint_limit: 2\nmax_batch_size: 2\nmax_queue_size: 3", options{})
 		for range 5 {
 			mustNext(t, in)
 		}

@@ -45,7 +45,7 @@ func TestMany_ShutdownFromEveryState(t *testing.T) {
 			control("select from dbo.only_a", simulator.Delay(time.Hour)), control("login:b", simulator.Cut()),
 		}},
 		{
-			name: "one fatal, one blocked", s: settings{output: blocked, maxInFlight: 5, fields: "max_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 1"},
+			name: "one fatal, one blocked", s: settings{output: blocked, maxInFlight: 5, fields: "max_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 2"},
 			before: []func(*testing.T, *simulator.Server){script("USE a\nEXEC sys.sp_cdc_disable_db")},
 		},
 		{

@@ -150,7 +150,7 @@ func TestNetwork_BlackHole(t *testing.T) {
 				armed := false
 				p := startPipeline(t, server, settings{
 					dial:   between.option,
-					fields: "snapshot_fetch_size: 50\nstreaming_fetch_size: 50\nmax_batch_size: 20\nmax_queue_size: 20\ndatabase_query_timeout: 3m",
+					fields: "snapshot_fetch_size: 50\nstreaming_fetch_size: 50\nmax_batch_size: 20\nmax_queue_size: 21\ndatabase_query_timeout: 3m",
 					output: func(_ context.Context, batch []received) error {
 						last := batch[len(batch)-1].Key
 						if !armed && len(last) > len(`{"id":99}`) {

@@ -1,8 +1,6 @@
 package input
 
 import (
-	"fmt"
-
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -17,10 +15,9 @@ const (
 
 func retentionFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringField(fieldRetentionGapPolicy).
-			Description("What happens when changes of a table were cleaned up before they were read. `fail`: nothing is read until a person decides, and the error names the table, what is missing and what is left. `skip`: the table is read on from what is left. Each gap is an error in the log and counted by `sqlserver_cdc_skipped_gaps`, and it is stored beside the position. Rows that changed in it stay as consumers have them until they change again. Neither is about a table whose change data capture was disabled, which always fails, nor about a snapshot under way. `snapshot`, which is to read such a table again, does not exist yet.").
-			Default(gapsFail).Advanced().
-			LintRule(`root = if this == "snapshot" { [ "snapshot does not exist yet: use fail, and start afresh, or skip" ] } else if !["fail", "skip"].contains(this) { [ "unknown value %q: use fail or skip".format(this) ] }`),
+		stringField(fieldRetentionGapPolicy).
+			Description("What happens when changes of a table were cleaned up before they were read. `fail`: nothing is read until a person decides, and the error names the table, what is missing and what is left. `snapshot`: the stream of the database goes on to the newest change without the table, pauses there until all its rows are read again, and goes on with its changes behind them; of rows that were deleted meanwhile nothing is told. `skip`: the table is read on from what is left, and rows that changed in the gap stay as consumers have them until they change again. With both, each gap is an error in the log and counted by `sqlserver_cdc_skipped_gaps`, and it is stored beside the position. None is about a table whose change data capture was disabled.").
+			Default(gapsFail).Advanced(),
 	}
 }
 
@@ -28,13 +25,24 @@ func retentionFields() []*service.ConfigField {
 func (r *reader) retentionGaps() string {
 	value := r.string(fieldRetentionGapPolicy)
 	switch value {
-	case gapsFail, gapsSkip:
-	case gapsSnapshot:
-		r.fail(fmt.Errorf("field %s: %s does not exist yet: use %s, and start afresh, or %s", fieldRetentionGapPolicy, gapsSnapshot, gapsFail, gapsSkip))
+	case gapsFail, gapsSnapshot, gapsSkip:
 	default:
-		r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldRetentionGapPolicy, value, gapsFail, gapsSkip))
+		r.refuse(fieldRetentionGapPolicy, "unknown value %q; use %s, %s or %s", value, gapsFail, gapsSnapshot, gapsSkip)
 	}
 	return value
+}
+
+// gaps returns what becomes of a table whose changes were cleaned up before they
+// were read.
+func (c config) gaps() stream.GapPolicy {
+	switch c.retentionGaps {
+	case gapsSkip:
+		return stream.GapsSkip
+	case gapsSnapshot:
+		return stream.GapsReread
+	default:
+		return stream.GapsFail
+	}
 }
 
 // skipper is a sink that is told of changes that are passed over.
@@ -48,7 +56,7 @@ var _ skipper = (*reading)(nil)
 // over; nil if none are.
 func (c config) onSkipped(sink stream.Sink) stream.OnSkipped {
 	to, tells := sink.(skipper)
-	if c.retentionGaps != gapsSkip || !tells {
+	if c.retentionGaps == gapsFail || !tells {
 		return nil
 	}
 	return to.skipped
@@ -58,6 +66,12 @@ func (c config) onSkipped(sink stream.Sink) stream.OnSkipped {
 func (r *reading) skipped(table, instance string, s stream.Skipped) {
 	database := r.source.keeper.database
 	r.source.in.metrics.SkippedGaps.Incr(1, database, table)
+	key := identitiesDocument.under(r.source.cfg.checkpointKey(database))
+	if s.Reread {
+		r.source.log.Errorf("Changes were cleaned up before they were read: table %s, capture instance %q, from commit LSN %s on. Because of %s: %s its rows are read again, and its changes from %s on; rows that were deleted meanwhile are not told of. Key %q keeps a record of it",
+			table, instance, s.From, fieldRetentionGapPolicy, gapsSnapshot, s.To, key)
+		return
+	}
 	r.source.log.Errorf("Changes were cleaned up before they were read and are skipped, because of %s: %s: table %s, capture instance %q, from commit LSN %s up to, but without, %s; key %q keeps a record of it",
-		fieldRetentionGapPolicy, gapsSkip, table, instance, s.From, s.To, r.source.cfg.checkpointKey(database)+identitiesDocument.suffix)
+		fieldRetentionGapPolicy, gapsSkip, table, instance, s.From, s.To, key)
 }

@@ -38,9 +38,9 @@ func TestShutdown_FromEveryState(t *testing.T) {
 	}{
 		{name: "at once"},
 		{name: "poll sleep of an hour", s: settings{fields: "poll_interval: 1h"}},
-		{name: "output blocked in the snapshot", s: settings{output: blocked, fields: "max_batch_size: 1\nsnapshot_fetch_size: 1\nmax_queue_size: 1"}},
-		{name: "output blocked in the stream", s: settings{output: blocked, fields: "snapshot_mode: no_data\nmax_batch_size: 1\nmax_queue_size: 1"}, during: insertMany},
-		{name: "checkpoint limit reached", s: settings{output: blocked, fields: "snapshot_mode: no_data\nmax_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 1"}, during: insertMany},
+		{name: "output blocked in the snapshot", s: settings{output: blocked, fields: "max_batch_size: 1\nsnapshot_fetch_size: 1\nmax_queue_size: 2"}},
+		{name: "output blocked in the stream", s: settings{output: blocked, fields: "snapshot_mode: no_data\nmax_batch_size: 1\nmax_queue_size: 2"}, during: insertMany},
+		{name: "checkpoint limit reached", s: settings{output: blocked, fields: "snapshot_mode: no_data\nmax_batch_size: 1\ncheckpoint_limit: 1\nmax_queue_size: 2"}, during: insertMany},
 		{name: "batch being collected", s: settings{fields: "batching: { count: 1000, period: 1h }"}},
 		{name: "long snapshot query", before: delay("select from dbo.customers")},
 		{name: "long poll", before: delay("select from cdc.lsn_time_mapping")},

@@ -22,7 +22,7 @@ import (
 func inputOver(t *testing.T, servers map[string]*fakeServer, cache *memoryCache, fields string) (*input, *recorder) {
 	t.Helper()
 	in, rec := recordedInput(t, nil, cache, "", options{})
-	parsed, err := sharedSpec().ParseYAML("host: h\ntopic_prefix: p\ncheckpoint_cache: offsets\n"+fields, nil)
+	parsed, err := sharedSpec().ParseYAML("host: h\nuser: u\ntopic_prefix: p\ncheckpoint_cache: offsets\n"+fields, nil)
 	require.NoError(t, err)
 	in.cfg, err = parseConfig(parsed)
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func (d namedDatabase) Name() string { return d.name }
 func TestInput_SlowOutputIsNoStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{changes: 100, batch: 1}
-		in, rec := recordedInput(t, f, newMemoryCache(), "checkpoint_limit: 2\nmax_queue_size: 3", options{})
+		in, rec := recordedInput(t, f, newMemoryCache(), "checkpoint_limit: 2\nmax_batch_size: 2\nmax_queue_size: 3", options{})
 		first, second := mustNext(t, in), mustNext(t, in)
 		time.Sleep(time.Hour)
 		first.accept(t)
@@ -66,7 +66,7 @@ func TestInput_SourcesTakeTurns(t *testing.T) {
 		servers := map[string]*fakeServer{
 			"a": {rows: 10000, batch: 100}, "b": {changes: 100, batch: 1}, "c": {rows: 1000, batch: 7},
 		}
-		in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [a, b, c]\nmax_queue_size: 1")
+		in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [a, b, c]\nmax_batch_size: 1\nmax_queue_size: 2")
 		require.NoError(t, in.Connect(t.Context()))
 		time.Sleep(time.Second)
 		sizes := map[int]int{}
@@ -90,7 +90,7 @@ func TestInput_SharedQueue(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			servers[name] = &fakeServer{changes: 1000, batch: 1}
 		}
-		in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [a, b, c]\nmax_queue_size: 30")
+		in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [a, b, c]\nmax_batch_size: 10\nmax_queue_size: 30")
 		require.NoError(t, in.Connect(t.Context()))
 		time.Sleep(time.Minute)
 		read := 0
@@ -233,7 +233,7 @@ func TestInput_AnythingMayHappenToOthers(t *testing.T) {
 			for i, name := range []string{"rejected", "failing", "sound"} {
 				servers[name] = &fakeServer{rows: rows, changes: changes, batch: 1 + r.IntN(4), offset: 1000 * i}
 			}
-			fields := []string{"", "max_queue_size: 6\ncheckpoint_limit: 5", "batching: {count: 3, period: 1s}"}
+			fields := []string{"", "max_batch_size: 5\nmax_queue_size: 6\ncheckpoint_limit: 5", "batching: {count: 3, period: 1s}"}
 			in, _ := inputOver(t, servers, newMemoryCache(), "database_names: [rejected, failing, sound]\npoll_interval: 5s\n"+fields[r.IntN(len(fields))])
 			var (
 				open    []delivery

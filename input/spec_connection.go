@@ -35,32 +35,30 @@ const (
 
 func connectionFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringField(fieldConnectionString).
+		stringField(fieldConnectionString).
 			Description("A connection string in one of the forms of go-mssqldb: a `sqlserver://` URL, `key=value` pairs or ODBC. It takes the place of `host`, `port`, `user`, `password` and `instance`, and its own settings keep the driver's meaning. Special characters in a password have to be escaped in it; in the separate fields they do not.").
 			Secret().Optional().
 			Example("sqlserver://cdc_reader:${MSSQL_PASSWORD}@db.example.com:1433?database=inventory"),
-		service.NewStringField(fieldHost).
+		stringField(fieldHost).
 			Description("The name or address of the server. Required unless `connection_string` is set.").
-			Optional().Example("db.example.com").LintRule(lintHost),
-		service.NewIntField(fieldPort).
+			Optional().Example("db.example.com"),
+		intField(fieldPort).
 			Description("The TCP port of the server. With `instance` the default is not used: SQL Server Browser tells the port.").
-			Default(sqlserver.DefaultPort).
-			LintRule(`root = if this.type() == "number" && (this < 1 || this > 65535) { [ "must be from 1 to 65535" ] }`),
-		service.NewStringField(fieldUser).
+			Default(sqlserver.DefaultPort),
+		stringField(fieldUser).
 			Description("The login of SQL Server, or the user of the domain if `auth` says so.").
 			Optional().Example("cdc_reader"),
-		service.NewStringField(fieldPassword).
+		stringField(fieldPassword).
 			Description("The password of the login, as it is: nothing has to be escaped for SQL Server. In YAML put it in single quotes, because Benthos replaces environment variables before it reads the YAML. It is read at start; with a new one, restart the pipeline.").
 			Secret().Optional().Example("${MSSQL_PASSWORD}"),
 		authField(),
-		service.NewStringField(fieldInstance).
+		stringField(fieldInstance).
 			Description("The name of a named instance.").
 			Optional().Advanced().Example("SQLEXPRESS"),
-		service.NewStringListField(fieldDatabaseNames).
+		listField(fieldDatabaseNames).
 			Description("The databases to capture; empty: that of the connection string. An entry is the exact name of a database or, if there is none of that name, a Java regular expression that must match the whole of one, ignoring case. An expression stands for the databases with change data capture, also those that get it later: it is looked for once a minute. Each database has a connection, a position and a snapshot of its own; what fails in one does not stop the others.").
 			Default([]any{}).
-			Example([]string{"inventory"}).Example([]string{"inventory", `shop_\d+`}).
-			LintRule(lintNames),
+			Example([]string{"inventory"}).Example([]string{"inventory", `shop_\d+`}),
 		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
 			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
 			sqlserver.EncryptLogin:  "Only the login packet is encrypted, and the certificate is checked only if `tls` names an authority. JDBC calls this `false`.",
@@ -72,7 +70,7 @@ func connectionFields() []*service.ConfigField {
 		service.NewTLSField(fieldTLS).
 			Description("Certificates for the encrypted connection. Whether it is encrypted is decided by `encrypt` alone.").
 			Optional().Advanced(),
-		service.NewStringField(fieldApplicationName).
+		stringField(fieldApplicationName).
 			Description("The program name that the server shows for our sessions.").
 			Default(sqlserver.DefaultApplicationName).Advanced(),
 		service.NewStringAnnotatedEnumField(fieldApplicationIntent, map[string]string{
@@ -81,19 +79,19 @@ func connectionFields() []*service.ConfigField {
 		}).
 			Description("The intent declared at login. With several subnets behind a listener set `driver_options: { multisubnetfailover: \"true\" }` too.").
 			Default(sqlserver.IntentReadWrite).Advanced(),
-		service.NewStringField(fieldDatabaseServerTimezone).
+		stringField(fieldDatabaseServerTimezone).
 			Description("The time zone of the server, by its IANA or Windows name: it records the times of transactions in local time. Without it the server is asked, which answers from SQL Server 2022 on; else its present offset is taken, with a warning. In the hour that clocks repeat, times are those of the first.").
 			Optional().Advanced().Example("Europe/Vienna").Example("W. Europe Standard Time"),
-		service.NewStringListField(fieldDatabaseInitialStatements).
+		listField(fieldDatabaseInitialStatements).
 			Description("Statements that run on every new connection before anything else, in this order, each as a batch. One that fails fails the connection; the error tells which by its number, and neither its text nor what the server says of it, as both may hold secrets.").
 			Default([]any{}).Advanced().Example([]string{"SET DEADLOCK_PRIORITY LOW"}),
-		service.NewDurationField(fieldConnectionValidationTimeout).
+		durationField(fieldConnectionValidationTimeout).
 			Description("How long a new connection may take, from the dial to the accepted login.").
-			Default("60s").Advanced().LintRule(lintDuration),
-		service.NewDurationField(fieldDatabaseQueryTimeout).
+			Default("60s").Advanced(),
+		durationField(fieldDatabaseQueryTimeout).
 			Description("How long a statement may wait for the server, 0s for no limit. Time in which the pipeline does not ask for more rows does not count. Then the statement is cancelled, and a connection on which even that is not answered is closed: a network that drops packets is noticed by this alone.").
-			Default("10m").Advanced().LintRule(lintNoLimit),
-		service.NewStringMapField(fieldDriverOptions).
+			Default("10m").Advanced(),
+		mapField(fieldDriverOptions).
 			Description("Further parameters of go-mssqldb's connection string. A name that the driver does not know, or that has a field of its own, is refused.").
 			Default(map[string]any{}).Advanced().
 			Example(map[string]any{"packet size": "16384"}),
@@ -105,7 +103,7 @@ func authField() *service.ConfigField {
 	optional := func(name, description string) *service.ConfigField {
 		return service.NewStringField(name).Description(description).Optional()
 	}
-	return service.NewObjectField(fieldAuth,
+	return objectField(fieldAuth,
 		service.NewStringAnnotatedEnumField(fieldAuthMode, map[string]string{
 			string(sqlserver.AuthSQL):                   "By `user` and `password`, a login of SQL Server.",
 			string(sqlserver.AuthWindows):               "As the account that runs the pipeline; on Windows only.",
@@ -138,14 +136,14 @@ func authField() *service.ConfigField {
 // pauseFields say when to wait, and what becomes of errors that time cures.
 func pauseFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewIntField(fieldErrorsMaxRetries).
+		intField(fieldErrorsMaxRetries).
 			Description("How many attempts in a row may fail to go on after an error that time cures, such as a lost connection, -1 for no limit. An attempt that gets further starts the count again. One more is a fatal state; see `on_fatal`.").
-			Default(-1).Advanced().LintRule(`root = if this.type() == "number" && this < -1 { [ "must be -1 for no limit, or more" ] }`),
-		service.NewDurationField(fieldRetriableRestartConnectorWait).
+			Default(-1).Advanced(),
+		durationField(fieldRetriableRestartConnectorWait).
 			Description("The longest pause before reading is tried again after an error that time cures. The first pause is 100ms, and each next one in a row twice as long.").
-			Default(defaultRetriableRestartConnectorWait.String()).Advanced().LintRule(lintDuration),
-		service.NewDurationField(fieldStreamingDelay).
+			Default(defaultRetriableRestartConnectorWait.String()).Advanced(),
+		durationField(fieldStreamingDelay).
 			Description("The pause between the end of the snapshot and the first look for changes. Its length counts from the last row read.").
-			Default("0s").Advanced().LintRule(lintPause),
+			Default("0s").Advanced(),
 	}
 }

@@ -11,54 +11,52 @@ import (
 
 func eventFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringField(fieldTopicPrefix).
+		stringField(fieldTopicPrefix).
 			Description("The logical name of the server: the first part of every topic name, and a part of the key under which the position is kept. Changing it starts afresh.").
-			Example("server1").
-			LintRule(lintTopicPrefix),
-		service.NewStringField(fieldTopicDelimiter).
+			Example("server1"),
+		stringField(fieldTopicDelimiter).
 			Description("What stands between the parts of a topic's name.").
-			Default(".").Advanced().LintRule(lintTopicPart),
+			Default(".").Advanced(),
 		service.NewStringAnnotatedEnumField(fieldTopicNaming, map[string]string{
 			namingWithDatabase:    "`topic_prefix.database.schema.table`, as Debezium since 2.0.",
 			namingWithoutDatabase: "`topic_prefix.schema.table`, as Debezium 1.x. Tables of one name in several databases then share a topic.",
 		}).
 			Description("The names of the topics of tables. The names of schemas follow them. Other names are a matter of the pipeline.").
 			Default(namingWithDatabase).Advanced(),
-		service.NewBoolField(fieldIncludeSchemaChanges).
+		boolField(fieldIncludeSchemaChanges).
 			Description("Whether messages of a topic of their own, named `topic_prefix` alone, tell of the structure of tables: all before the snapshot, then those that are new, altered or dropped. Their `kind` is `schema_change`.").
 			Default(true),
-		service.NewBoolField(fieldSchemaChangesCapturedOnly).
+		boolField(fieldSchemaChangesCapturedOnly).
 			Description("Whether these messages before the snapshot are about the captured tables only, instead of all tables of the database.").
 			Default(true).Advanced(),
-		service.NewBoolField(fieldProvideTransactionMetadata).
+		boolField(fieldProvideTransactionMetadata).
 			Description("Whether events of changes carry their transaction and their place in it, and messages of a topic of their own mark the beginning and the end of each transaction.").
 			Default(false).Advanced(),
-		service.NewStringField(fieldTopicTransaction).
+		stringField(fieldTopicTransaction).
 			Description("The last part of the topic of transactions, after `topic_prefix`.").
-			Default(event.DefaultTransaction).Advanced().LintRule(lintTopicPart),
-		service.NewStringField(fieldTopicHeartbeatPrefix).
+			Default(event.DefaultTransaction).Advanced(),
+		stringField(fieldTopicHeartbeatPrefix).
 			Description("The first part of the topic of heartbeats, before `topic_prefix`.").
-			Default(event.DefaultHeartbeatPrefix).Advanced().LintRule(lintTopicPart),
-		service.NewStringField(fieldTopicHeartbeatName).
+			Default(event.DefaultHeartbeatPrefix).Advanced(),
+		stringField(fieldTopicHeartbeatName).
 			Description("The topic of heartbeats, instead of `topic_heartbeat_prefix` and `topic_prefix`.").
-			Optional().Advanced().LintRule(lintTopicPart),
-		service.NewBoolField(fieldSchemasEnable).
+			Optional().Advanced(),
+		boolField(fieldSchemasEnable).
 			Description("Whether keys and values are wrapped in `schema` and `payload`, as Kafka Connect's JSON converter does by default. Schemas multiply the size of messages.").
 			Default(false),
-		service.NewBoolField(fieldKeySchemasEnable).
+		boolField(fieldKeySchemasEnable).
 			Description("`schemas_enable` for keys alone.").
 			Optional().Advanced(),
-		service.NewBoolField(fieldValueSchemasEnable).
+		boolField(fieldValueSchemasEnable).
 			Description("`schemas_enable` for values alone.").
 			Optional().Advanced(),
-		service.NewBoolField(fieldTombstonesOnDelete).
+		boolField(fieldTombstonesOnDelete).
 			Description("Whether a delete is followed by a message without a value, so that compacted Kafka topics drop the key. Its payload is null, which is not the same as empty: a mapping cannot produce it, only pass it on.").
 			Default(true),
-		service.NewStringListField(fieldMetadataInclude).
+		listField(fieldMetadataInclude).
 			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
 			Default([]any{}).Advanced().
-			Example([]string{messages.MetaCommitLSN, messages.MetaSchema}).
-			LintRule(lintMeta),
+			Example([]string{messages.MetaCommitLSN, messages.MetaSchema}),
 		service.NewStringAnnotatedEnumField(fieldSourceTimestampMode, map[string]string{
 			string(stream.TimeCommit):     "When the transaction ended.",
 			string(stream.TimeBegin):      "When the transaction began, as Debezium says in its direct mode.",
@@ -66,7 +64,7 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("What `source.ts_ms`, `ts_us` and `ts_ns` of a change mean. The server records the times of transactions to about three milliseconds.").
 			Default(string(stream.TimeCommit)).Advanced(),
-		service.NewBoolField(fieldExtendedHeadersEnabled).
+		boolField(fieldExtendedHeadersEnabled).
 			Description("Whether messages of tables carry Debezium's context headers as metadata: `__debezium.context.connectorLogicalName` (`topic_prefix`), `.taskId` (always 0), `.connectorName` (sqlserver) and `.runId` (random for each start). On by default in Debezium; four more metadata keys cost throughput.").
 			Default(false).Advanced(),
 		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
@@ -115,10 +113,10 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("What becomes of a change, or of a row of the snapshot, of which no event can be made: a value in it has no form in events, and `event_converting_failure_handling_mode` does not put null in its place, as it never does in a key. What is left out is lost to consumers; the position moves past it. A table of which no events can be made at all is always an error.").
 			Default(processingFail).Advanced(),
-		service.NewStringField(fieldUnavailableValuePlaceholder).
+		stringField(fieldUnavailableValuePlaceholder).
 			Description("What stands for a value that change data capture did not record: `text`, `ntext` and `image` in deletes and before updates, and large values that an update did not touch.").
 			Default(schema.DefaultModes().Placeholder).Advanced(),
-		service.NewBoolField(fieldStructured).
+		boolField(fieldStructured).
 			Description("Whether values are handed over parsed instead of as JSON text. Pipelines that begin with a mapping save the parsing; pipelines that only route are faster without.").
 			Default(false).Advanced(),
 	}

@@ -1,8 +1,6 @@
 package input
 
 import (
-	"fmt"
-
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -28,7 +26,7 @@ type notificationConfig struct {
 }
 
 func heartbeatActionField() *service.ConfigField {
-	return service.NewStringField(fieldHeartbeatActionQuery).
+	return stringField(fieldHeartbeatActionQuery).
 		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example an update of a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It does not run without `heartbeat_interval`, nor with `application_intent: ReadOnly`.").
 		Example("UPDATE dbo.heartbeat SET at = SYSUTCDATETIME() WHERE id = 1").
 		Optional().Advanced()
@@ -36,14 +34,13 @@ func heartbeatActionField() *service.ConfigField {
 
 func notificationFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringListField(fieldNotificationEnabledChannels).
+		listField(fieldNotificationEnabledChannels).
 			Description("Where notifications go: messages (`sink`) that tell of the progress of the snapshot and of capture instances that can be disabled, and the log (`log`). Their `kind` is `notification`. None by default.").
 			Default([]any{}).Advanced().
-			Example([]string{channelSink, channelLog}).
-			LintRule(`root = if this.type() == "string" && !["sink", "log"].contains(this) { [ "use sink or log" ] }`),
-		service.NewStringField(fieldNotificationSinkTopicName).
+			Example([]string{channelSink, channelLog}),
+		stringField(fieldNotificationSinkTopicName).
 			Description("The topic of the notifications among the messages, which `sink` needs.").
-			Optional().Advanced().LintRule(lintTopicPart),
+			Optional().Advanced(),
 	}
 }
 
@@ -56,14 +53,14 @@ func (r *reader) notifications() notificationConfig {
 		case channelLog:
 			c.log = true
 		default:
-			r.fail(fmt.Errorf("field %s: unknown value %q; use %s or %s", fieldNotificationEnabledChannels, channel, channelSink, channelLog))
+			r.refuse(fieldNotificationEnabledChannels, "unknown value %q; use %s or %s", channel, channelSink, channelLog)
 		}
 	}
 	switch {
 	case c.sink && c.topic == "":
-		r.fail(fmt.Errorf("field %s: required with %s in %s", fieldNotificationSinkTopicName, channelSink, fieldNotificationEnabledChannels))
+		r.refuse(fieldNotificationSinkTopicName, "required with %s in %s", channelSink, fieldNotificationEnabledChannels)
 	case c.topic != "" && !validTopicPart.MatchString(c.topic):
-		r.fail(fmt.Errorf("field %s: %q: use letters, digits, dots, underscores and hyphens", fieldNotificationSinkTopicName, c.topic))
+		r.refuse(fieldNotificationSinkTopicName, "%q: use letters, digits, dots, underscores and hyphens", c.topic)
 	}
 	return c
 }

@@ -2,7 +2,7 @@ package input
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/startposition"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -14,21 +14,21 @@ func (r *reader) startPosition() startposition.Position {
 	p, err := startposition.Parse(r.string(fieldStartPosition))
 	switch {
 	case err != nil:
-		r.fail(fmt.Errorf("field %s: %w", fieldStartPosition, err))
-	case !p.IsNow() && r.string(fieldSnapshotMode) != snapshotNoData:
-		r.fail(fmt.Errorf("field %s: %q needs %s: %s: where rows are snapshotted, the stream begins where the snapshot did", fieldStartPosition, p.String(), fieldSnapshotMode, snapshotNoData))
+		r.refuse(fieldStartPosition, "%v", err)
+	case !p.IsNow() && !strings.EqualFold(r.string(fieldSnapshotMode), snapshotNoData):
+		r.refuse(fieldStartPosition, "%q needs %s: %s: where rows are snapshotted, the stream begins where the snapshot did", p.String(), fieldSnapshotMode, snapshotNoData)
 	}
 	return p
 }
 
 // configuredStart returns the LSN after which the stream begins that
 // start_position asks for; zero: after the newest.
-func (d *serverDatabase) configuredStart(ctx context.Context) (lsn.LSN, error) {
+func (d *serverDatabase) configuredStart(ctx context.Context, conn awaiting) (lsn.LSN, error) {
 	at := d.cfg.startPosition
 	if at.IsNow() {
 		return lsn.LSN{}, nil
 	}
-	newest, err := snapshot.AwaitLSN(ctx, d.conn, d.cfg.pollInterval, d.log)
+	newest, err := snapshot.AwaitLSN(ctx, conn, d.cfg.pollInterval, d.log)
 	if err != nil {
 		return lsn.LSN{}, err
 	}

@@ -241,7 +241,7 @@ func TestProcess_KillAndGoOn(t *testing.T) {
 	data := filepath.Join(dir, "server")
 	simulatorExec(t, data, processTables)
 	server, port := startSimulator(t, data, "127.0.0.1:0")
-	file := pipelineFile(t, dir, port, "snapshot_fetch_size: 20\n    checkpoint_limit: 40\n    max_queue_size: 40")
+	file := pipelineFile(t, dir, port, "snapshot_fetch_size: 20\n    checkpoint_limit: 40\n    max_batch_size: 39\n    max_queue_size: 40")
 	seen := map[int]int{}
 	count := func(p *process) (read int) {
 		for _, e := range events(p.output()) {

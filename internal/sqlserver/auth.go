@@ -37,6 +37,7 @@ var AuthModes = []AuthMode{
 
 // Names of the parts of an [Auth], as they stand in the configuration.
 const (
+	authMode                = "auth.mode"
 	authUser                = "user"
 	authPassword            = "password"
 	authDomain              = "auth.domain"
@@ -127,15 +128,15 @@ func (c Config) validateAuth() error {
 	mode := cmp.Or(c.Auth.Mode, AuthSQL)
 	rule, known := authRules[mode]
 	if !known {
-		return fmt.Errorf("auth.mode %q: unknown; use %s", mode, strings.Join(modeNames(), ", "))
+		return refuse(authMode, "unknown value %q; use %s", mode, strings.Join(modeNames(), ", "))
 	}
 	if c.ConnectionString != "" && mode != AuthSQL && !mode.entra() {
-		return fmt.Errorf("auth.mode %s: belongs into connection_string when that is set (authenticator=…), or set host instead", mode)
+		return refuse(authMode, "%s belongs into connection_string when that is set (authenticator=…); or set host instead", mode)
 	}
 	given := c.given()
 	for _, name := range rule.needs {
 		if !slices.Contains(given, name) {
-			return fmt.Errorf("%s: needed by auth.mode %s", name, mode)
+			return refuse(name, "needed by auth.mode %s", mode)
 		}
 	}
 	chosen := 0
@@ -144,11 +145,11 @@ func (c Config) validateAuth() error {
 		case slices.Contains(rule.oneOf, name):
 			chosen++
 		case !slices.Contains(rule.needs, name) && !slices.Contains(rule.takes, name):
-			return fmt.Errorf("%s: not used by auth.mode %s; remove it, or choose another mode", name, mode)
+			return refuse(name, "not used by auth.mode %s; remove it, or choose another mode", mode)
 		}
 	}
 	if len(rule.oneOf) > 0 && chosen != 1 {
-		return fmt.Errorf("auth.mode %s: needs one of %s", mode, strings.Join(rule.oneOf, " and "))
+		return refuse(authMode, "%s needs one of %s", mode, strings.Join(rule.oneOf, " and "))
 	}
 	return c.validateAuthMode(mode)
 }
@@ -158,23 +159,23 @@ func (c Config) validateAuthMode(mode AuthMode) error {
 	switch {
 	case mode == AuthSQL && c.ConnectionString == "" && strings.Contains(c.User, `\`):
 		// The driver would take it for a domain, and log in by NTLM.
-		return errors.New(`user: the logins of SQL Server have no backslash; set auth.mode: ntlm or kerberos for a domain's user`)
+		return refuse(authUser, `the logins of SQL Server have no backslash; set auth.mode: ntlm or kerberos for a domain's user`)
 	case mode == AuthNTLM && (c.Auth.Domain != "") == strings.Contains(c.User, `\`):
-		return errors.New(`auth.domain: give it, or write user as DOMAIN\name, one of them`)
+		return refuse(authDomain, `give it, or write user as DOMAIN\name, one of them`)
 	case mode == AuthKerberos && c.User != "" && c.Password != "" && c.Auth.Keytab != "":
-		return errors.New("auth.keytab: takes the place of password; remove one of them")
+		return refuse(authKeytab, "takes the place of password; remove one of them")
 	case mode == AuthKerberos && c.User == "" && c.Password != "":
-		return errors.New("user: needed with password")
+		return refuse(authUser, "needed with password")
 	case mode == AuthKerberos && c.User == "" && c.Auth.Keytab != "":
-		return errors.New("user: needed with auth.keytab")
+		return refuse(authUser, "needed with auth.keytab")
 	case mode == AuthWindows && runtime.GOOS != "windows":
-		return fmt.Errorf("auth.mode windows: works on Windows only, this is %s; use kerberos or ntlm", runtime.GOOS)
+		return refuse(authMode, "windows works on Windows only, this is %s; use kerberos or ntlm", runtime.GOOS)
 	case mode == AuthEntraManagedIdentity && c.Auth.ClientID != "" && c.Auth.ResourceID != "":
-		return errors.New("auth.resource_id: cannot be combined with auth.client_id; keep one of them")
+		return refuse(authResourceID, "cannot be combined with auth.client_id; keep one of them")
 	case c.Auth.CertificatePassword != "" && c.Auth.CertificatePath == "":
-		return errors.New("auth.certificate_password: needs auth.certificate_path")
+		return refuse(authCertificatePassword, "needs auth.certificate_path")
 	case mode.entra() && c.ConnectionString == "" && c.Encrypt == EncryptFalse:
-		return fmt.Errorf("encrypt false: auth.mode %s would send its token in the clear", mode)
+		return refuse("encrypt", "false with auth.mode %s would send its token in the clear; use true or strict", mode)
 	}
 	return nil
 }
@@ -222,7 +223,7 @@ func (c Config) authParameters(query url.Values) *url.Userinfo {
 // parameter, which only its package for Entra ID reads.
 func refuseFedAuth(params msdsn.Config) error {
 	if _, ok := params.Parameters["fedauth"]; ok {
-		return errors.New("connection_string: instead of fedauth, set auth.mode to one of the entra_ modes")
+		return refuse("connection_string", "instead of fedauth, set auth.mode to one of the entra_ modes")
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ func TestAuth_Mistakes(t *testing.T) {
 		return a
 	}
 	for want, config := range map[string]Config{
-		`auth.mode "magic": unknown`:                                {Auth: Auth{Mode: "magic"}},
-		"auth.client_id: not used by auth.mode sql":                 {Auth: Auth{ClientID: "id"}},
+		`auth.mode: unknown value "magic"`:                          {Auth: Auth{Mode: "magic"}},
+		"auth.client_id: not used by auth.mode sql":                 {User: "cdc", Auth: Auth{ClientID: "id"}},
 		"user: the logins of SQL Server have no backslash":          {User: `CORP\cdc`},
 		"user: needed by auth.mode ntlm":                            {Password: secret, Auth: Auth{Mode: AuthNTLM, Domain: "CORP"}},
 		"password: needed by auth.mode ntlm":                        {User: `CORP\cdc`, Auth: Auth{Mode: AuthNTLM}},
@@ -89,16 +89,16 @@ func TestAuth_Mistakes(t *testing.T) {
 		"auth.resource_id: cannot be combined with auth.client_id":  {Auth: Auth{Mode: AuthEntraManagedIdentity, ClientID: "id", ResourceID: "r"}},
 		"auth.client_id: needed by":                                 {Auth: Auth{Mode: AuthEntraServicePrincipal, ClientSecret: secret}},
 		"needs one of auth.client_secret and auth.certificate_path": {Auth: principal},
-		"entra_service_principal: needs one of": {Auth: with(principal, func(a *Auth) {
+		"entra_service_principal needs one of": {Auth: with(principal, func(a *Auth) {
 			a.ClientSecret, a.CertificatePath = secret, "/c.pem"
 		})},
 		"auth.certificate_password: needs auth.certificate_path": {Auth: with(principal, func(a *Auth) {
 			a.ClientSecret, a.CertificatePassword = secret, secret
 		})},
-		"encrypt false":                           {Encrypt: EncryptFalse, Auth: Auth{Mode: AuthEntraDefault}},
-		"auth.mode kerberos: belongs into":        {ConnectionString: "sqlserver://h", Auth: Auth{Mode: AuthKerberos}},
-		"instead of fedauth, set auth.mode":       {ConnectionString: "sqlserver://h?fedauth=ActiveDirectoryDefault"},
-		`driver_options "fedauth": set the field`: {DriverOptions: map[string]string{"fedauth": "x"}},
+		"encrypt: false with":                              {Encrypt: EncryptFalse, Auth: Auth{Mode: AuthEntraDefault}},
+		"auth.mode: kerberos belongs into":                 {ConnectionString: "sqlserver://h", Auth: Auth{Mode: AuthKerberos}},
+		"instead of fedauth, set auth.mode":                {ConnectionString: "sqlserver://h?fedauth=ActiveDirectoryDefault"},
+		`driver_options: "fedauth" has a field of its own`: {User: "cdc", DriverOptions: map[string]string{"fedauth": "x"}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if config.ConnectionString == "" {

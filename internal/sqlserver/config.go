@@ -3,7 +3,6 @@ package sqlserver
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -137,30 +136,54 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// FieldError is a field of the configuration whose value is refused.
+type FieldError struct {
+	// Field is its name, with that of the group it is in: auth.mode.
+	Field string
+	// Text says what is wrong and what to do. It never holds a secret.
+	Text string
+}
+
+// Error names the field.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
+
+// refuse returns a [*FieldError].
+func refuse(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
 // validate names the field of each mistake. It never prints a secret.
 func (c Config) validate() error {
-	if (c.ConnectionString == "") == (c.Host == "") {
-		return errors.New("one of connection_string and host must be set")
+	if c.ConnectionString == "" && c.Host == "" {
+		return refuse("host", "required unless connection_string is set")
 	}
-	if c.ConnectionString != "" && (c.User != "" || c.Password != "" || c.Instance != "") {
-		return errors.New("user, password and instance belong into connection_string when that is set")
-	}
-	if c.ConnectionString != "" && len(c.DriverOptions) > 0 {
-		return errors.New("driver_options belong into connection_string when that is set")
+	if c.ConnectionString != "" {
+		var beside []string
+		for _, field := range []struct {
+			name  string
+			given bool
+		}{{"host", c.Host != ""}, {"user", c.User != ""}, {"password", c.Password != ""}, {"instance", c.Instance != ""}, {"driver_options", len(c.DriverOptions) > 0}} {
+			if field.given {
+				beside = append(beside, field.name)
+			}
+		}
+		if len(beside) > 0 {
+			return refuse("connection_string", "cannot be combined with %s, which it contains; set one or the other", strings.Join(beside, ", "))
+		}
 	}
 	if !validHost(c.Host) {
-		return fmt.Errorf("host %q: must be a name or an address alone; its port goes into port, the name of an instance into instance", c.Host)
+		return refuse("host", "%q must be a name or an address alone; its port goes into port, the name of an instance into instance", c.Host)
 	}
 	if c.Port < 0 || c.Port > 65535 {
-		return fmt.Errorf("port %d: must be between 1 and 65535", c.Port)
+		return refuse("port", "got %d, must be from 1 to 65535", c.Port)
 	}
 	if !slices.Contains([]string{EncryptTrue, EncryptLogin, EncryptFalse, EncryptStrict}, c.Encrypt) {
-		return fmt.Errorf("encrypt %q: must be true, login, false or strict", c.Encrypt)
+		return refuse("encrypt", "unknown value %q; use true, login, false or strict", c.Encrypt)
 	}
 	switch c.ApplicationIntent {
 	case "", IntentReadWrite, IntentReadOnly:
 	default:
-		return fmt.Errorf("application_intent %q: must be ReadWrite or ReadOnly", c.ApplicationIntent)
+		return refuse("application_intent", "unknown value %q; use ReadWrite or ReadOnly", c.ApplicationIntent)
 	}
 	if err := c.validateAuth(); err != nil {
 		return err
@@ -180,13 +203,13 @@ func validateDriverOptions(options map[string]string) error {
 	for _, key := range sortedKeys(options) {
 		name := strings.ToLower(key)
 		if field, ok := fieldOptions[name]; ok {
-			return fmt.Errorf("driver_options %q: set the field %s instead", key, field)
+			return refuse("driver_options", "%q has a field of its own; set %s instead", key, field)
 		}
 		if !slices.Contains(driverOptions, name) {
-			return fmt.Errorf("driver_options %q: unknown; known are %s", key, strings.Join(driverOptions, ", "))
+			return refuse("driver_options", "unknown option %q; use %s", key, strings.Join(driverOptions, ", "))
 		}
 		if other, ok := seen[name]; ok {
-			return fmt.Errorf("driver_options %q: given before as %q", key, other)
+			return refuse("driver_options", "%q is given twice, as %q before", key, other)
 		}
 		seen[name] = key
 	}
@@ -209,11 +232,16 @@ func (c Config) driverConfig() (msdsn.Config, error) {
 		dsn = c.url()
 	}
 	if strings.HasPrefix(dsn, "sqlserver://") && misplacedUser(dsn) {
-		return msdsn.Config{}, errors.New("connection_string: percent-encode user and password, or set host, user and password instead")
+		return msdsn.Config{}, refuse("connection_string", "percent-encode user and password, or set host, user and password instead")
 	}
 	params, err := msdsn.Parse(dsn)
 	if err != nil {
-		return msdsn.Config{}, fmt.Errorf("reading connection settings: %w", err)
+		// Of separate fields only the options of the driver are not checked yet.
+		field := "driver_options"
+		if c.ConnectionString != "" {
+			field = "connection_string"
+		}
+		return msdsn.Config{}, refuse(field, "%v", err)
 	}
 	if err := refuseFedAuth(params); err != nil {
 		return msdsn.Config{}, err

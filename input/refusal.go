@@ -1,0 +1,70 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+// refusal is a field whose value is refused.
+type refusal struct {
+	// field is its name; of a group's field that of the group.
+	field string
+	// text says what is wrong and what to do. It never holds a secret.
+	text string
+	// listed is set if the specification lists the values that there are, so
+	// that the linter of Benthos refuses others by itself.
+	listed bool
+}
+
+// refusals are all that is wrong with a configuration, in one line.
+type refusals []refusal
+
+// Error names each field.
+func (rs refusals) Error() string {
+	texts := make([]string, len(rs))
+	for i, r := range rs {
+		texts[i] = "field " + r.text
+	}
+	return strings.Join(texts, "; ")
+}
+
+// refuse notes that the value of a field is refused. The name may have that of a
+// group before it, or an index behind it. Of each field the first mistake
+// counts: others may be its consequences.
+func (r *reader) refuse(field, format string, args ...any) {
+	r.add(refusal{text: field + ": " + fmt.Sprintf(format, args...), field: field})
+}
+
+// refuseUnlisted is refuse for a value that the specification does not list.
+func (r *reader) refuseUnlisted(field, format string, args ...any) {
+	r.add(refusal{text: field + ": " + fmt.Sprintf(format, args...), field: field, listed: true})
+}
+
+// refuseFor notes an error that names its field itself.
+func (r *reader) refuseFor(err error) {
+	var known *sqlserver.FieldError
+	if errors.As(err, &known) {
+		r.refuse(known.Field, "%s", known.Text)
+		return
+	}
+	field, text, _ := strings.Cut(err.Error(), ": ")
+	r.refuse(field, "%s", text)
+}
+
+// addGroup notes what was refused of the fields of a group.
+func (r *reader) addGroup(name string, group *reader) {
+	for _, one := range group.refused {
+		r.add(refusal{field: name, text: name + "." + one.text, listed: one.listed})
+	}
+}
+
+func (r *reader) add(one refusal) {
+	one.field = one.field[:strings.IndexAny(one.field+".", ".[")]
+	if !slices.ContainsFunc(r.refused, func(other refusal) bool { return other.field == one.field }) {
+		r.refused = append(r.refused, one)
+	}
+}
