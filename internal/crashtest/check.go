@@ -6,18 +6,31 @@ import (
 	"slices"
 )
 
-// compare expects the witness's events of the subject, from where its snapshot
-// began to the last marker.
+// compare expects the witness's events of the subject in each database.
+func (r *run) compare() error {
+	for _, database := range r.plan.traits.databases() {
+		elsewhere := func(e Event) bool { return e.Database != database }
+		got := slices.DeleteFunc(r.subject.events(), elsewhere)
+		want := slices.DeleteFunc(r.witness.events(), elsewhere)
+		if err := r.compareEvents(want, got); err != nil {
+			return fmt.Errorf("database %s: %w", database, err)
+		}
+	}
+	return nil
+}
+
+// compareEvents compares those of one database, from where the subject's
+// snapshot began to the last marker.
 //
 // A batch that was handed over before another is rejected may arrive before the
 // rejected one comes again; everything after that one comes again too. So what
 // always holds is that the last delivery of each event is in order, and without
 // rejections the first one as well, which is what dropping by the greatest
 // position keeps.
-func (r *run) compare() error {
+func (r *run) compareEvents(want, got []Event) error {
 	start, end := "", ""
 	var stream []Event
-	for _, e := range r.subject.events() {
+	for _, e := range got {
 		if e.Op == opRead {
 			start = e.commit()
 			continue
@@ -30,7 +43,7 @@ func (r *run) compare() error {
 	// Of the transaction of the last marker there may be more to come.
 	outside := func(e Event) bool { return e.commit() <= start || e.commit() >= end }
 	stream = slices.DeleteFunc(stream, outside)
-	want := slices.DeleteFunc(r.witness.events(), outside)
+	want = slices.DeleteFunc(want, outside)
 	if len(want) == 0 {
 		return errors.New("the witness has nothing")
 	}
@@ -39,8 +52,9 @@ func (r *run) compare() error {
 			return fmt.Errorf("the witness has %v after %v", want[i+1], want[i])
 		}
 	}
-	r.events += len(want)
 	seen := lastDeliveries(stream)
+	r.result.Events += len(want)
+	r.result.Repeats += len(stream) - len(seen)
 	if r.plan.traits.threads > 1 {
 		seen = inOrder(seen)
 	}
@@ -187,7 +201,7 @@ func transactions(events []parsed) error {
 			}
 			id = ""
 		case e.Kind == kindChange && v.Transaction != nil:
-			name := database + ".dbo." + e.Table
+			name := e.Database + ".dbo." + e.Table
 			total++
 			counts[name]++
 			if v.Transaction.ID != id || v.Transaction.Total != total || v.Transaction.Collection != counts[name] {

@@ -3,6 +3,7 @@ package crashtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -22,12 +23,22 @@ func (k lapseKind) String() string {
 	return [...]string{"cleaned up while down", "table enabled anew while down", "table enabled anew while running"}[k]
 }
 
-// lapse takes changes away before they are read. The pipeline must give up with
-// the error for that; then both pipelines start afresh, with a new snapshot.
+// reasons returns those for which the pipeline may give up.
+func (k lapseKind) reasons() []string {
+	if k == cleanedUp {
+		return []string{stream.ReasonRetentionGap}
+	}
+	return []string{stream.ReasonInstanceGone, stream.ReasonInstanceReplaced}
+}
+
+// lapse takes changes of a database away before they are read. The pipeline must
+// give up there with the error for that, and go on in the other one; then both
+// pipelines start afresh, with a new snapshot.
 type lapse struct {
-	how     lapseKind
-	changes string
-	next    settings
+	database string
+	how      lapseKind
+	changes  string
+	next     settings
 }
 
 func (s lapse) do(r *run) error {
@@ -49,6 +60,9 @@ func (s lapse) do(r *run) error {
 	if err := s.awaitRefusal(r); err != nil {
 		return err
 	}
+	if err := s.othersGoOn(r); err != nil {
+		return err
+	}
 	if err := r.compare(); err != nil {
 		return err
 	}
@@ -59,33 +73,35 @@ func (s lapse) do(r *run) error {
 // lose makes changes and takes them away.
 func (s lapse) lose(r *run) error {
 	if s.how == cleanedUp {
-		if err := r.server.Exec(useDatabase + s.changes); err != nil {
+		if err := r.server.Exec(use(s.database) + s.changes); err != nil {
 			return err
 		}
-		marker, err := r.mark()
+		m, err := r.mark(s.database)
 		if err != nil {
 			return err
 		}
-		if err := r.await("the witness", func() bool { return r.witness.passed(marker) }); err != nil {
+		if err := r.await("the witness", func() bool { return r.witness.passed(m) }); err != nil {
 			return err
 		}
-		return r.server.Exec(useDatabase + cleanAll)
+		return r.server.Exec(use(s.database) + cleanAll)
 	}
-	err := r.server.Exec(useDatabase + "EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = N'b', @capture_instance = N'all'\nGO\n" +
+	err := r.server.Exec(use(s.database) + "EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = N'b', @capture_instance = N'all'\nGO\n" +
 		s.changes + capture("b", "dbo_b"))
-	return errors.Join(err, r.server.Capture(database))
+	return errors.Join(err, r.server.Capture(s.database))
 }
 
-// awaitRefusal waits until the subject gives up.
+// awaitRefusal waits until the subject gives up, and checks why.
 func (s lapse) awaitRefusal(r *run) error {
 	deadline := time.After(r.env.Patience / 4)
 	for {
 		fatal, broken := r.subject.problem()
-		if broken != nil {
+		switch {
+		case broken != nil:
 			return broken
-		}
-		if fatal != nil {
-			return s.checkRefusal(fatal)
+		case fatal != nil && !slices.Contains(s.how.reasons(), fatal.reason):
+			return fmt.Errorf("%v: the pipeline gave up for another reason: %w", s.how, fatal)
+		case fatal != nil:
+			return nil
 		}
 		select {
 		case <-time.After(r.env.seconds(1)):
@@ -95,16 +111,28 @@ func (s lapse) awaitRefusal(r *run) error {
 	}
 }
 
-// checkRefusal makes sure that the pipeline has given up for the right reason.
-func (s lapse) checkRefusal(fatal error) error {
-	var (
-		gap      *stream.GapError
-		instance *stream.InstanceError
-	)
-	if s.how == cleanedUp && errors.As(fatal, &gap) || s.how != cleanedUp && errors.As(fatal, &instance) {
-		return nil
+// othersGoOn expects what happens in other databases to be delivered still.
+func (s lapse) othersGoOn(r *run) error {
+	for _, database := range r.plan.traits.databases() {
+		if database == s.database {
+			continue
+		}
+		m, err := r.mark(database)
+		if err != nil {
+			return err
+		}
+		deadline := time.After(r.env.Patience / 4)
+		for !r.subject.passed(m) || !r.witness.passed(m) {
+			select {
+			case <-time.After(r.env.seconds(1)):
+			case <-deadline:
+				return fmt.Errorf("%v: %s is not read any more either\nthe subject %v", s, database, r.subject)
+			}
+		}
 	}
-	return fmt.Errorf("%v: the pipeline gave up for another reason: %w", s.how, fatal)
+	return nil
 }
 
-func (s lapse) String() string { return fmt.Sprintf("%v; then %+v\n%s", s.how, s.next, s.changes) }
+func (s lapse) String() string {
+	return fmt.Sprintf("%v, in %s; then %+v\n%s", s.how, s.database, s.next, s.changes)
+}

@@ -25,6 +25,8 @@ type Long struct {
 // changes all of them.
 const longRows = 1000
 
+var longDatabase = databases[0]
+
 // long is a Long that runs.
 type long struct {
 	Long
@@ -71,8 +73,8 @@ func (l *long) summary() string {
 }
 
 func (l *long) play() error {
-	err := l.server.Exec("CREATE DATABASE " + database + "\nGO\n" + useDatabase + `EXEC sys.sp_cdc_enable_db
-ALTER DATABASE ` + database + ` SET ALLOW_SNAPSHOT_ISOLATION ON
+	err := l.server.Exec("CREATE DATABASE " + longDatabase + "\nGO\n" + use(longDatabase) + `EXEC sys.sp_cdc_enable_db
+ALTER DATABASE ` + longDatabase + ` SET ALLOW_SNAPSHOT_ISOLATION ON
 CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v int NOT NULL)
 CREATE TABLE dbo.u (id int NOT NULL PRIMARY KEY, v int NOT NULL)
 ` + fmt.Sprintf("INSERT dbo.t SELECT value, 0 FROM GENERATE_SERIES(1, %d)\nINSERT dbo.u SELECT id, v FROM dbo.t\n", longRows/2) +
@@ -93,7 +95,7 @@ func (l *long) start(cache *streamtest.Cache) error {
 	var err error
 	l.pipe, err = streamtest.Start(streamtest.Config{
 		Input: inputYAML(subjectName, []string{
-			"on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.seconds(2)), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
+			"database_names: [ " + longDatabase + " ]", "on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.seconds(2)), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
 			fmt.Sprint("max_batch_size: ", longRows/10), fmt.Sprint("streaming_fetch_size: ", longRows/4),
 		}),
 		Options: []input.Option{input.WithDialer(l.server.Dial), input.WithOnStop(func(err error) { l.fatal <- err })},
@@ -124,7 +126,7 @@ func (l *long) round(round, faults int) error {
 		return err
 	}
 	some := l.sink.when(l.rng.IntN(longRows))
-	if err := errors.Join(l.server.Exec(useDatabase+l.changes()), l.server.Capture(database)); err != nil {
+	if err := errors.Join(l.server.Exec(use(longDatabase)+l.changes()), l.server.Capture(longDatabase)); err != nil {
 		return err
 	}
 	if faults > now {
@@ -140,7 +142,7 @@ func (l *long) round(round, faults int) error {
 		return err
 	}
 	if round%20 == 0 {
-		if err := l.server.Exec(useDatabase + longCleanup); err != nil {
+		if err := l.server.Exec(use(longDatabase) + longCleanup); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ type longSink struct {
 	newest   string // position
 	commit   string // commit LSN of the newest change
 	reject   bool   // the next batch
-	more     int // changes before the one at which some is closed; negative: it is
+	more     int    // changes before the one at which some is closed; negative: it is
 	some     chan struct{}
 	repeats  int
 	lost     int
@@ -138,12 +138,7 @@ func (s *longSink) has(round int) (bool, error) {
 	if s.commit == "" {
 		return true, nil // a snapshot that holds the round has no change to wait for
 	}
-	for key, value := range s.cache.Values() {
-		if strings.Contains(key, ".position.") && savedCommit(value) >= s.commit {
-			return true, nil
-		}
-	}
-	return false, nil
+	return saved(s.cache, longDatabase) >= s.commit, nil
 }
 
 // count returns how many changes came again, and how many are missing between

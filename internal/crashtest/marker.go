@@ -3,29 +3,39 @@ package crashtest
 import (
 	"fmt"
 	"regexp"
+	"strings"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
-// markers are the rows of table m that were delivered, with the commit LSNs of
-// those in the stream. The others, of which a page of the snapshot that was
-// read late held the row, have none.
-type markers map[string]string
+// marker is a row of table m, by which to tell that everything before it was
+// delivered.
+type marker struct {
+	database string
+	id       int
+}
+
+// markers are those that were delivered, with the commit LSNs of those in the
+// stream. The others, of which a page of the snapshot that was read late held
+// the row, have none.
+type markers map[marker]string
 
 func (m markers) note(events []Event) {
 	for _, e := range events {
-		switch {
-		case e.Table != "m" || e.Kind != kindChange:
-		case e.Op == opRead:
-			m[e.Key] += "" // it is there now
-		default:
-			m[e.Key] = e.commit()
+		if e.Table != "m" || e.Kind != kindChange {
+			continue
+		}
+		var is marker
+		if _, err := fmt.Sscanf(e.Key, `{"id":%d}`, &is.id); err != nil {
+			continue // no marker: it is missed where one is waited for
+		}
+		is.database = e.Database
+		if e.Op == opRead {
+			m[is] += "" // it is there now
+		} else {
+			m[is] = e.commit()
 		}
 	}
-}
-
-// commit returns a marker's commit LSN, and whether it was delivered.
-func (m markers) commit(marker int) (lsn string, delivered bool) {
-	lsn, delivered = m[fmt.Sprintf(`{"id":%d}`, marker)]
-	return lsn, delivered
 }
 
 var commitInText = regexp.MustCompile(`[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}/`)
@@ -37,4 +47,14 @@ func savedCommit(document []byte) string {
 		return ""
 	}
 	return string(at[:len(at)-1])
+}
+
+// saved returns the greatest commit LSN of a database's saved positions.
+func saved(cache *streamtest.Cache, database string) (commit string) {
+	for key, value := range cache.Values() {
+		if strings.Contains(key, "."+database+".position.") {
+			commit = max(commit, savedCommit(value))
+		}
+	}
+	return commit
 }

@@ -12,36 +12,49 @@ func (r *run) compareRows() error {
 	if r.plan.traits.threads > 1 || r.subject.rejected {
 		events = inOrder(events)
 	}
-	built := map[string]map[string]row{}
-	for _, e := range events {
-		if e.Kind != kindChange || e.Key == "" {
-			continue
-		}
-		if built[e.Table] == nil {
-			built[e.Table] = map[string]row{}
-		}
-		if after := e.envelope().After; after != nil {
-			built[e.Table][e.Key] = after
-		} else {
-			delete(built[e.Table], e.Key)
-		}
-	}
-	for table, key := range map[string]func(row) string{
-		"a": func(r row) string { return fmt.Sprintf(`{"id":%s}`, r["id"]) },
-		"b": func(r row) string { return fmt.Sprintf(`{"k":%s,"n":%s}`, r["k"], r["n"]) },
-		"m": func(r row) string { return fmt.Sprintf(`{"id":%s}`, r["id"]) },
-	} {
-		if err := r.compareTable(table, built[table], key); err != nil {
-			return fmt.Errorf("table %s as rebuilt from the events: %w", table, err)
+	built := rebuilt(events)
+	for _, database := range r.plan.traits.databases() {
+		for table, key := range map[string]func(row) string{
+			"a": func(r row) string { return fmt.Sprintf(`{"id":%s}`, r["id"]) },
+			"b": func(r row) string { return fmt.Sprintf(`{"k":%s,"n":%s}`, r["k"], r["n"]) },
+			"m": func(r row) string { return fmt.Sprintf(`{"id":%s}`, r["id"]) },
+		} {
+			in := tableOf{database, table}
+			if err := r.compareTable(in, built[in], key); err != nil {
+				return fmt.Errorf("table %s of %s as rebuilt from the events: %w", table, database, err)
+			}
 		}
 	}
 	return nil
 }
 
+// tableOf names a table.
+type tableOf struct{ database, table string }
+
+// rebuilt applies events to empty tables and returns their rows by key.
+func rebuilt(events []Event) map[tableOf]map[string]row {
+	built := map[tableOf]map[string]row{}
+	for _, e := range events {
+		if e.Kind != kindChange || e.Key == "" {
+			continue
+		}
+		in := tableOf{e.Database, e.Table}
+		if built[in] == nil {
+			built[in] = map[string]row{}
+		}
+		if after := e.envelope().After; after != nil {
+			built[in][e.Key] = after
+		} else {
+			delete(built[in], e.Key)
+		}
+	}
+	return built
+}
+
 // compareTable compares the columns that the events have: one that came later
 // is not in the events of rows that were not changed since.
-func (r *run) compareTable(table string, built map[string]row, key func(row) string) error {
-	text, err := r.server.Query(useDatabase + "SELECT * FROM dbo." + table + " FOR JSON PATH, INCLUDE_NULL_VALUES")
+func (r *run) compareTable(in tableOf, built map[string]row, key func(row) string) error {
+	text, err := r.server.Query(use(in.database) + "SELECT * FROM dbo." + in.table + " FOR JSON PATH, INCLUDE_NULL_VALUES")
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
-// database is the name of the database that plans are played in.
-const (
-	database    = "db"
-	useDatabase = "USE " + database + "\n"
-)
-
 // run is a plan being played.
 type run struct {
 	env     Environment
@@ -26,14 +20,34 @@ type run struct {
 	marker int // the last one used
 	// settled is set once the subject's snapshot is over, since the beginning.
 	settled bool
-	events  int // that were compared
-	lives   int
+	result  Result
 }
 
 // Result is what playing a plan has shown.
 type Result struct {
-	Events int // of the source that were compared
-	Lives  int // of the pipeline
+	Events  int // of the source that were compared
+	Lives   int // of the pipeline
+	Repeats int // events that came again
+	// Fired is what went wrong with statements of the pipeline, by kind.
+	Fired map[Misfortune]int
+}
+
+// Add counts another plan's.
+func (r *Result) Add(other Result) {
+	r.Events += other.Events
+	r.Lives += other.Lives
+	r.Repeats += other.Repeats
+	if r.Fired == nil {
+		r.Fired = map[Misfortune]int{}
+	}
+	for kind, n := range other.Fired {
+		r.Fired[kind] += n
+	}
+}
+
+// String lists the numbers.
+func (r Result) String() string {
+	return fmt.Sprintf("%d events compared, %d lives of the pipeline, %d repeats, faults that struck %s", r.Events, r.Lives, r.Repeats, counts(r.Fired))
 }
 
 // Run plays the plan. Its error says what does not hold; it should then be
@@ -46,7 +60,9 @@ func (p *Plan) Run(e Environment) (Result, error) {
 	r := &run{env: e, plan: p, server: server}
 	err = r.play()
 	r.end()
-	return Result{Events: r.events, Lives: r.lives}, errors.Join(err, server.Close())
+	fired, firedErr := server.Fired()
+	r.result.Fired = fired
+	return r.result, errors.Join(err, firedErr, server.Close())
 }
 
 func (r *run) play() error {
@@ -64,13 +80,17 @@ func (r *run) play() error {
 	return r.finish()
 }
 
-// prepare makes the tables. With the database under snapshot isolation, the
+// prepare makes the tables. With the databases under snapshot isolation, the
 // pipelines block no statement of the plan.
 func (r *run) prepare() error {
-	script := "CREATE DATABASE " + database + "\nGO\n" + useDatabase +
-		"EXEC sys.sp_cdc_enable_db\nALTER DATABASE " + database + " SET ALLOW_SNAPSHOT_ISOLATION ON\nGO\n" + useDatabase + tables
-	for _, table := range append(tableNames, "m") {
-		script += capture(table, "dbo_"+table) + "\n"
+	script := ""
+	for _, database := range r.plan.traits.databases() {
+		script += "CREATE DATABASE " + database + "\nGO\n" + use(database) +
+			"EXEC sys.sp_cdc_enable_db\nALTER DATABASE " + database + " SET ALLOW_SNAPSHOT_ISOLATION ON\nGO\n" + use(database) + tables
+		for _, table := range append(tableNames, "m") {
+			script += capture(table, "dbo_"+table) + "\n"
+		}
+		script += "GO\n"
 	}
 	return r.server.Exec(script)
 }
@@ -97,39 +117,54 @@ func (r *run) begin(first settings) error {
 // wrong returns what must not be: a pipeline that has given up, or a promise
 // that is broken.
 func (r *run) wrong() error {
-	if err := r.witness.problem(); err != nil {
-		return fmt.Errorf("the witness gave up: %w", err)
+	if fatal := r.witness.problem(); fatal != nil {
+		return fmt.Errorf("the witness gave up: %w", fatal)
 	}
 	fatal, broken := r.subject.problem()
 	if fatal != nil {
-		fatal = fmt.Errorf("the subject gave up: %w", fatal)
+		return errors.Join(fmt.Errorf("the subject gave up: %w", fatal), broken)
 	}
-	return errors.Join(fatal, broken)
+	return broken
 }
 
 // mark inserts a row by which to tell that everything before it was delivered.
-func (r *run) mark() (marker int, err error) {
+func (r *run) mark(database string) (marker, error) {
 	r.marker++
-	if err := r.server.Exec(fmt.Sprintf("%sINSERT dbo.m VALUES (%d)", useDatabase, r.marker)); err != nil {
-		return 0, err
+	err := r.server.Exec(fmt.Sprintf("%sINSERT dbo.m VALUES (%d)", use(database), r.marker))
+	if err != nil {
+		return marker{}, err
 	}
-	return r.marker, r.server.Capture(database)
+	return marker{database, r.marker}, r.server.Capture(database)
 }
 
 // settle waits until both pipelines have delivered everything so far, and the
-// subject has it saved. A first marker may be in the snapshot; what comes after
-// it is in the stream.
+// subject has it saved.
 func (r *run) settle() error {
-	for _, is := range []func(marker int) bool{r.subject.delivers, r.subject.passed} {
-		marker, err := r.mark()
-		if err != nil {
-			return err
-		}
-		if err := r.await("everything to be delivered", func() bool { return is(marker) && r.witness.passed(marker) }); err != nil {
-			return err
-		}
+	if err := r.settleIn(r.plan.traits.databases()); err != nil {
+		return err
 	}
 	r.settled = true
+	return nil
+}
+
+// settleIn is settle for some of the databases. A first marker may be in the
+// snapshot; what comes after it is in the stream.
+func (r *run) settleIn(databases []string) error {
+	for _, is := range []func(marker) bool{r.subject.delivers, r.subject.passed} {
+		var marks []marker
+		for _, database := range databases {
+			m, err := r.mark(database)
+			if err != nil {
+				return err
+			}
+			marks = append(marks, m)
+		}
+		for _, m := range marks {
+			if err := r.await("everything of "+m.database+" to be delivered", func() bool { return is(m) && r.witness.passed(m) }); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -162,11 +197,8 @@ func standing(events []Event, cache *streamtest.Cache, log string) string {
 	if len(events) > 0 {
 		fmt.Fprintf(&b, ", the last is %v", events[len(events)-1])
 	}
-	b.WriteString("; its cache holds")
-	for key, value := range cache.Values() {
-		if strings.Contains(key, ".position.") {
-			fmt.Fprintf(&b, "\n  %s: %s", key, savedCommit(value))
-		}
+	for _, database := range databases {
+		fmt.Fprintf(&b, "; its position in %s is %q", database, saved(cache, database))
 	}
 	lines := strings.Split(log, "\n")
 	fmt.Fprintf(&b, "\n  and its log ends\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
@@ -204,7 +236,7 @@ func (r *run) finish() error {
 func (r *run) end() {
 	if r.subject != nil {
 		r.subject.kill()
-		r.lives += r.subject.lives
+		r.result.Lives += r.subject.lives
 	}
 	if r.witness != nil {
 		r.witness.stop(r.env)

@@ -45,6 +45,9 @@ const (
 	Lockout  Misfortune = "lock timeout"
 )
 
+// misfortunes are all of them.
+var misfortunes = []Misfortune{Cut, Stall, Wait, Restart, Deadlock, Lockout}
+
 // Fault is a [simulator.Fault] that can be sent to another process.
 type Fault struct {
 	On         string

@@ -8,14 +8,14 @@ import (
 )
 
 // change runs a script.
-type change struct{ script string }
+type change struct{ database, script string }
 
-func (s change) do(r *run) error { return r.server.Exec(useDatabase + s.script) }
-func (s change) String() string  { return s.script }
+func (s change) do(r *run) error { return r.server.Exec(use(s.database) + s.script) }
+func (s change) String() string  { return "in " + s.database + ": " + s.script }
 
 // overlap runs two scripts at the same time, so that transactions commit in
 // another order than they begin.
-type overlap struct{ one, other string }
+type overlap struct{ database, one, other string }
 
 func (s overlap) do(r *run) error {
 	var (
@@ -23,19 +23,21 @@ func (s overlap) do(r *run) error {
 		errs [2]error
 	)
 	for i, script := range []string{s.one, s.other} {
-		wg.Go(func() { errs[i] = r.server.Exec(useDatabase + strings.ReplaceAll(script, waitMark, r.env.delay())) })
+		wg.Go(func() { errs[i] = r.server.Exec(use(s.database) + strings.ReplaceAll(script, waitMark, r.env.delay())) })
 	}
 	wg.Wait()
 	return errors.Join(errs[:]...)
 }
 
-func (s overlap) String() string { return s.one + "-- meanwhile\n" + s.other }
+func (s overlap) String() string {
+	return "in " + s.database + ": " + s.one + "-- meanwhile\n" + s.other
+}
 
 // scan lets the capture job read the log.
-type scan struct{}
+type scan struct{ database string }
 
-func (scan) do(r *run) error { return r.server.Capture(database) }
-func (scan) String() string  { return "the log is scanned" }
+func (s scan) do(r *run) error { return r.server.Capture(s.database) }
+func (s scan) String() string  { return "the log of " + s.database + " is scanned" }
 
 // pause lets some seconds pass.
 type pause struct{ seconds int }
@@ -54,16 +56,16 @@ func (start) do(r *run) error { return r.begin(r.plan.traits.first) }
 func (start) String() string  { return "both pipelines start" }
 
 // cleanup removes all changes that were delivered, which costs nobody anything.
-type cleanup struct{}
+type cleanup struct{ database string }
 
-func (cleanup) do(r *run) error {
+func (s cleanup) do(r *run) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	return r.server.Exec(useDatabase + cleanAll)
+	return r.server.Exec(use(s.database) + cleanAll)
 }
 
-func (cleanup) String() string { return "what was delivered is cleaned up" }
+func (s cleanup) String() string { return "what was delivered of " + s.database + " is cleaned up" }
 
 // cleanAll removes all changes before the last marker. Nothing after it: the
 // pipeline may be inside its transaction, and cannot know that no more follows.
@@ -77,7 +79,7 @@ EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
 // secondInstance makes a second capture instance of table a, with the columns
 // it has now. The snapshot must be over: of a table that is read while it has
 // two, the changes before the newer one are in the rows.
-type secondInstance struct{ name string }
+type secondInstance struct{ database, name string }
 
 func (s secondInstance) do(r *run) error {
 	if !r.settled {
@@ -85,24 +87,28 @@ func (s secondInstance) do(r *run) error {
 			return err
 		}
 	}
-	return r.server.Exec(useDatabase + "IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 1\n" + capture("a", s.name))
+	return r.server.Exec(use(s.database) + "IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 1\n" + capture("a", s.name))
 }
 
-func (s secondInstance) String() string { return "capture instance " + s.name + " is made" }
+func (s secondInstance) String() string {
+	return "capture instance " + s.name + " is made in " + s.database
+}
 
 // dropOldInstance drops the older capture instance of table a once all its
 // changes are delivered, as those who run a server do.
-type dropOldInstance struct{}
+type dropOldInstance struct{ database string }
 
-func (dropOldInstance) do(r *run) error {
+func (s dropOldInstance) do(r *run) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	return r.server.Exec(useDatabase + `IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 2 BEGIN
+	return r.server.Exec(use(s.database) + `IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 2 BEGIN
 DECLARE @old sysname = (SELECT TOP (1) capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a') ORDER BY create_date, object_id)
 EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = N'a', @capture_instance = @old
 END
 `)
 }
 
-func (dropOldInstance) String() string { return "the older capture instance is dropped" }
+func (s dropOldInstance) String() string {
+	return "the older capture instance of " + s.database + " is dropped"
+}

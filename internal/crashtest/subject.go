@@ -41,17 +41,21 @@ type subject struct {
 	delivered []Event           // by all lives
 	rejected  bool              // the output has rejected something
 	markers   markers
-	broken    error // a promise that was seen to be broken
+	broken    error                // a promise that was seen to be broken
+	delivery  map[string]*delivery // by database
 
+	rejects   int
+	chance    *rand.Rand
+	blockedTo time.Time
+}
+
+// delivery is how far a database is delivered.
+type delivery struct {
 	// owed are the positions of what was rejected and has not come again, sure
 	// the position up to which everything is acknowledged since, and settled
 	// the greatest one at which a life was ended cleanly.
 	owed          map[string]bool
 	sure, settled string
-
-	rejects   int
-	chance    *rand.Rand
-	blockedTo time.Time
 }
 
 // life is one run of the pipeline. Its fields are the subject's to lock.
@@ -68,10 +72,14 @@ type life struct {
 }
 
 func newSubject(e Environment, server Server, t traits) *subject {
-	return &subject{
+	s := &subject{
 		env: e, server: server, traits: t, left: streamtest.NewCache(),
-		signal: make(chan struct{}, 1), owed: map[string]bool{}, markers: markers{},
+		signal: make(chan struct{}, 1), markers: markers{}, delivery: map[string]*delivery{},
 	}
+	for _, database := range t.databases() {
+		s.delivery[database] = &delivery{owed: map[string]bool{}}
+	}
+	return s
 }
 
 // start begins a life with what the last one left.
@@ -94,7 +102,7 @@ func (s *subject) start(set settings) error {
 	s.lives++
 	s.mu.Unlock()
 	stream, err := streamtest.Start(streamtest.Config{
-		Input: inputYAML(subjectName, append(set.fields(s.env), s.traits.fields(s.env)...)),
+		Input: inputYAML(subjectName, slices.Concat(set.fields(s.env), s.traits.fields(s.env), s.traits.ofSubject(s.env))),
 		Options: []input.Option{input.WithDialer(s.server.Dial), input.WithOnStop(func(err error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -115,7 +123,7 @@ func (s *subject) start(set settings) error {
 // inputYAML configures the input.
 func inputYAML(name string, fields []string) string {
 	fields = append([]string{
-		"host: server", "user: sa", "password: '" + password + "'", "encrypt: 'false'", "database_names: [ " + database + " ]",
+		"host: server", "user: sa", "password: '" + password + "'", "encrypt: 'false'",
 		"topic_prefix: server1", "checkpoint_cache: " + streamtest.CacheLabel, "application_name: " + name,
 	}, fields...)
 	return "sqlserver_cdc:\n  " + strings.Join(fields, "\n  ") + "\n"
@@ -144,9 +152,10 @@ func (s *subject) take(ctx context.Context, l *life, batch service.MessageBatch)
 	case s.rejects > 0 && s.chance.IntN(2) == 0:
 		s.rejects--
 		s.rejected = true
-		s.sure = ""
 		for _, e := range events {
-			s.owed[e.Position] = true
+			d := s.delivery[e.Database]
+			d.sure = ""
+			d.owed[e.Position] = true
 		}
 		// An output may have delivered some of what it rejects.
 		s.note(events[:s.chance.IntN(len(events)+1)])
@@ -167,15 +176,16 @@ func (s *subject) keep(events []Event) {
 	s.note(events)
 	s.markers.note(events)
 	for _, e := range events {
-		delete(s.owed, e.Position)
+		d := s.delivery[e.Database]
+		delete(d.owed, e.Position)
 		if e.Kind == kindHeartbeat {
 			continue
 		}
-		if e.Position <= s.settled && s.broken == nil {
-			s.broken = fmt.Errorf("%v comes again after a clean stop at %s", e, s.settled)
+		if e.Position <= d.settled && s.broken == nil {
+			s.broken = fmt.Errorf("%v comes again after a clean stop at %s", e, d.settled)
 		}
-		if len(s.owed) == 0 {
-			s.sure = max(s.sure, e.Position)
+		if len(d.owed) == 0 {
+			d.sure = max(d.sure, e.Position)
 		}
 	}
 	select {
@@ -224,7 +234,9 @@ func twin(key string) string {
 // end makes a life a dead one that leaves a cache. The lock is held.
 func (s *subject) end(l *life, left *streamtest.Cache) {
 	l.dead, l.armed, s.left = true, false, left
-	s.sure, s.owed = "", map[string]bool{}
+	for _, d := range s.delivery {
+		d.sure, d.owed = "", map[string]bool{}
+	}
 	close(l.killed)
 }
 
@@ -260,8 +272,12 @@ func (s *subject) stop(within time.Duration) error {
 	began := time.Now()
 	clean := l.stream.Stop(within) == nil && time.Since(began) < within/2
 	s.mu.Lock()
-	if clean && len(s.owed) == 0 && s.traits.threads == 1 && s.traits.cache != flaky && !l.dead {
-		s.settled = max(s.settled, s.sure)
+	if clean && s.traits.threads == 1 && s.traits.cache != flaky && !l.dead {
+		for _, d := range s.delivery {
+			if len(d.owed) == 0 {
+				d.settled = max(d.settled, d.sure)
+			}
+		}
 	}
 	if !l.dead {
 		s.end(l, l.cache.Copy())
@@ -302,36 +318,28 @@ func (s *subject) events() []Event {
 }
 
 // delivers reports whether a marker was delivered, in the snapshot or after.
-func (s *subject) delivers(marker int) bool {
+func (s *subject) delivers(m marker) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, delivered := s.markers.commit(marker)
+	_, delivered := s.markers[m]
 	return delivered
 }
 
 // passed reports whether a marker was delivered in the stream and its position
 // is saved.
-func (s *subject) passed(marker int) bool {
+func (s *subject) passed(m marker) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	commit, _ := s.markers.commit(marker)
-	if commit == "" {
-		return false
-	}
-	for key, value := range s.life.cache.Values() {
-		if strings.Contains(key, ".position.") && savedCommit(value) >= commit {
-			return true
-		}
-	}
-	return false
+	commit := s.markers[m]
+	return commit != "" && saved(s.life.cache, m.database) >= commit
 }
 
-// problem returns why the present life has ended by itself, or which promise
-// was broken.
-func (s *subject) problem() (fatal, broken error) {
+// problem returns why the present life cannot go on, in a database or at all,
+// and which promise was broken.
+func (s *subject) problem() (fatal *fatal, broken error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.life.fatal, s.broken
+	return fatalOf(s.life.fatal, s.life.stream), s.broken
 }
 
 // String says how far it is.

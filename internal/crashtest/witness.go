@@ -29,12 +29,23 @@ type witness struct {
 func startWitness(e Environment, server Server, t traits) (*witness, error) {
 	w := &witness{cache: streamtest.NewCache(), signal: make(chan struct{}, 1), markers: markers{}}
 	fields := append(t.fields(e), "snapshot_mode: no_data")
-	// Its start is stored before anything else happens.
+	// Its starts are stored before anything else happens.
 	began := make(chan struct{})
-	var once sync.Once
+	var mu sync.Mutex
+	due := map[string]bool{}
+	for _, database := range t.databases() {
+		due[database] = true
+	}
 	w.cache.OnSet = func(_ context.Context, key string, _ []byte) error {
-		if strings.HasSuffix(key, ".snapshot.b") {
-			once.Do(func() { close(began) })
+		mu.Lock()
+		defer mu.Unlock()
+		for database := range due {
+			if !strings.HasSuffix(key, "."+database+".snapshot.b") {
+				continue
+			}
+			if delete(due, database); len(due) == 0 {
+				close(began)
+			}
 		}
 		return nil
 	}
@@ -81,17 +92,17 @@ func (w *witness) events() []Event {
 }
 
 // passed reports whether a marker was delivered.
-func (w *witness) passed(marker int) bool {
+func (w *witness) passed(m marker) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, delivered := w.markers.commit(marker)
+	_, delivered := w.markers[m]
 	return delivered
 }
 
-func (w *witness) problem() error {
+func (w *witness) problem() *fatal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fatal
+	return fatalOf(w.fatal, w.stream)
 }
 
 // String says how far it is.

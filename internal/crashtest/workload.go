@@ -52,6 +52,8 @@ type workload struct {
 	added []string
 	// apart leaves out key changes by which one row takes another's key.
 	apart bool
+	// features notes what is made.
+	features features
 }
 
 // transaction returns a batch with one transaction. One that breaks a
@@ -78,6 +80,9 @@ func (w *workload) batch(statements int, between string) string {
 	b.WriteString("BEGIN TRY\nBEGIN TRAN\n")
 	undone := w.rng.IntN(8) == 0
 	saved := !undone && w.rng.IntN(10) == 0
+	if statements > 1 && !undone {
+		w.features.note(severalStatements)
+	}
 	for i := range statements {
 		if i > 0 {
 			b.WriteString(between)
@@ -85,9 +90,11 @@ func (w *workload) batch(statements int, between string) string {
 		b.WriteString(w.statement(undone) + "\n")
 	}
 	if saved {
+		w.features.note(savepoint)
 		b.WriteString("SAVE TRAN s\n" + w.statement(true) + "\nROLLBACK TRAN s\n")
 	}
 	if undone {
+		w.features.note(rollback)
 		b.WriteString("ROLLBACK\n")
 	} else {
 		b.WriteString("COMMIT\n")
@@ -105,23 +112,29 @@ func (w *workload) statement(undone bool) string {
 	switch w.rng.IntN(16) {
 	case 0, 1, 2:
 		w.next++
+		w.features.note(insertion)
 		return fmt.Sprintf("INSERT dbo.a (id, u, v) VALUES (%[1]d, %[1]d, N'v%[1]d')", w.next)
 	case 3:
 		w.next++
 		return fmt.Sprintf("INSERT dbo.b (k, n, v) VALUES (N'%c', %d, %d)", 'a'+w.rng.IntN(4), w.next, w.next)
 	case 4:
+		w.features.note(updates)
 		return fmt.Sprintf("UPDATE dbo.a SET v = N'w%d' WHERE id %% 5 = %d", w.rng.IntN(100), w.rng.IntN(5))
 	case 5:
+		w.features.note(deferredUpdate)
 		return "UPDATE dbo.a SET u = u + 1" // deferred: the old values meet the new ones
 	case 6:
 		if w.apart {
 			return "UPDATE dbo.b SET v = n"
 		}
+		w.features.note(keysThatMeet)
 		return "UPDATE dbo.a SET id = id + 1\nUPDATE dbo.b SET n = n + 1"
 	case 7:
 		w.next++
+		w.features.note(keyChange)
 		return fmt.Sprintf("UPDATE dbo.a SET id = %d WHERE id = %d", w.next, w.id())
 	case 8:
+		w.features.note(deletion)
 		return fmt.Sprintf("DELETE dbo.a WHERE id = %d", w.id())
 	case 9:
 		return fmt.Sprintf("DELETE dbo.b WHERE n = %d", w.id())
@@ -129,6 +142,7 @@ func (w *workload) statement(undone bool) string {
 		w.next += 20
 		return fmt.Sprintf("INSERT dbo.b (k, n, v) SELECT N'x', %d - n, n FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12)) AS s(n)", w.next)
 	case 11:
+		w.features.note(rowsWithoutKey)
 		return fmt.Sprintf("INSERT dbo.h (x, v) VALUES (%d, N'h'), (%d, NULL)", w.rng.IntN(9), w.rng.IntN(9))
 	case 12:
 		return fmt.Sprintf("UPDATE dbo.h SET v = N'g%d' WHERE x = %d\nDELETE dbo.h WHERE x = %d", w.rng.IntN(100), w.rng.IntN(9), w.rng.IntN(9))
@@ -139,6 +153,7 @@ func (w *workload) statement(undone bool) string {
 	default:
 		// A row that comes and goes within a transaction.
 		w.next++
+		w.features.note(shortLived)
 		return fmt.Sprintf("INSERT dbo.a (id, u) VALUES (%[1]d, %[1]d)\nUPDATE dbo.a SET v = N'short' WHERE id = %[1]d\nDELETE dbo.a WHERE id = %[1]d", w.next)
 	}
 }
@@ -165,6 +180,7 @@ func (w *workload) ofAdded() string {
 		return "DELETE dbo.h WHERE x = 1"
 	}
 	column := w.added[w.rng.IntN(len(w.added))]
+	w.features.note(columnUsed)
 	return fmt.Sprintf("IF COL_LENGTH(N'dbo.a', N'%[1]s') IS NOT NULL EXEC(N'UPDATE dbo.a SET %[1]s = %[2]d WHERE id %% 4 = %[3]d')",
 		column, w.rng.IntN(1000), w.rng.IntN(4))
 }

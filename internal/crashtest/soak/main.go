@@ -74,10 +74,11 @@ func soak() error {
 	began := time.Now()
 	next := make(chan uint64)
 	var (
-		players sync.WaitGroup
-		mu      sync.Mutex
-		total   crashtest.Result
-		failed  []uint64
+		players  sync.WaitGroup
+		mu       sync.Mutex
+		total    crashtest.Result
+		coverage = crashtest.Coverage{}
+		failed   []uint64
 	)
 	for range *parallel {
 		players.Go(func() {
@@ -89,8 +90,8 @@ func soak() error {
 					report(plan, err)
 				}
 				mu.Lock()
-				total.Events += result.Events
-				total.Lives += result.Lives
+				total.Add(result)
+				coverage.Add(plan)
 				if err != nil {
 					failed = append(failed, seed)
 				}
@@ -103,8 +104,8 @@ func soak() error {
 	}
 	close(next)
 	players.Wait()
-	summary := fmt.Sprintf("soak: %d plans from seed %d, %d failed %v, %d events compared, %d lives of the pipeline, %v",
-		*seeds, *first, len(failed), failed, total.Events, total.Lives, time.Since(began).Round(time.Second))
+	fmt.Printf("plans with each feature:\n%v", coverage)
+	summary := fmt.Sprintf("soak: %d plans from seed %d, %d failed %v, %v, %v", *seeds, *first, len(failed), failed, total, time.Since(began).Round(time.Second))
 	if len(failed) > 0 {
 		return errors.New(summary)
 	}
