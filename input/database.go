@@ -21,16 +21,25 @@ import (
 type database interface {
 	// Name is the exact name of the database.
 	Name() string
+	// MissingRights returns the problem that some of its tables may not be read,
+	// with all that is missing.
+	MissingRights() error
 	// Snapshot reads the rows of its tables, from the beginning or from a
 	// progress, in the shape of the capture instances that the stream will
 	// read. It says which before it takes its start; known are those said
 	// before.
 	Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error
+	// Reread reads the rows of tables again in a pause of the stream, from the
+	// beginning or from a progress.
+	Reread(ctx context.Context, pause stream.Rereading, progress *snapshot.Progress, sink snapshot.Sink) error
 	// Stream returns what reads its changes after a state. Saved is the position
 	// from which a restart would go on.
-	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller
+	Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() stream.Place) poller
 	// CaptureStatus tells how the capture job does.
 	CaptureStatus(ctx context.Context) (sqlserver.CaptureStatus, error)
+	// CaptureStatusApart is the same over a connection for this alone, while
+	// rows are read from the other.
+	CaptureStatusApart(ctx context.Context) (sqlserver.CaptureStatus, error)
 	// Usable reports whether the connection still works.
 	Usable() bool
 	// Close closes the connection, under a running statement too.
@@ -65,12 +74,14 @@ const reasonKeyColumn = "key_column"
 // serverDatabase is a database of a SQL Server.
 type serverDatabase struct {
 	cfg       config
+	server    *sqlserver.Server
 	conn      *sqlserver.Conn
 	name      string
 	selection *schema.Selection
 	facts     sqlserver.Facts
 	rights    *preflight.Rights
 	tables    []*sqlserver.Table // those that are captured
+	missing   error              // rights to read them; nil: none
 	events    event.Options
 	// transactions and schemaChanges are nil if they are not to be told of.
 	transactions  *event.Transactions
@@ -88,7 +99,7 @@ func openDatabase(ctx context.Context, server *sqlserver.Server, cfg config, eve
 	if err != nil {
 		return nil, err
 	}
-	d := &serverDatabase{cfg: cfg, selection: selection, events: events, observers: observers, log: log}
+	d := &serverDatabase{cfg: cfg, server: server, selection: selection, events: events, observers: observers, log: log}
 	if cfg.transactions {
 		if d.transactions, err = event.NewTransactions(events); err != nil {
 			return nil, err
@@ -128,6 +139,9 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if err := d.instances.begin(ctx, d); err != nil {
+		return err
+	}
 	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
 		return err
@@ -137,10 +151,14 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 		return err
 	}
 	d.tables = slices.DeleteFunc(tables, func(t *sqlserver.Table) bool { return len(t.Instances) == 0 })
-	if err := d.rights.Instances(ctx, d.tables, hidden); err != nil {
-		return err
+	if d.missing = d.rights.Instances(ctx, d.tables, hidden); d.missing != nil && sqlserver.Classify(d.missing) != sqlserver.ClassFatal {
+		return d.missing
 	}
-	if len(d.tables) == 0 {
+	switch {
+	case len(d.tables) > 0:
+	case d.missing != nil: // which may be why there are none
+		return d.missing
+	default:
 		return d.noTables()
 	}
 	if err := d.checkGuardrail(ctx); err != nil {
@@ -251,6 +269,9 @@ func (d *serverDatabase) warnSharedTopics(tables []schema.TableID) {
 // Name implements [database].
 func (d *serverDatabase) Name() string { return d.name }
 
+// MissingRights implements [database].
+func (d *serverDatabase) MissingRights() error { return d.missing }
+
 // Usable implements [database].
 func (d *serverDatabase) Usable() bool { return d.conn.Usable() }
 
@@ -265,10 +286,11 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 			return err
 		}
 	}
+	conn := awaiting{d.conn, sink.Waiting}
 	var start lsn.LSN
 	if progress == nil {
 		var err error
-		if start, err = d.configuredStart(ctx); err != nil {
+		if start, err = d.configuredStart(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -279,18 +301,8 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 	if err := d.checkEncoders(choices); err != nil {
 		return err
 	}
-	opts := snapshot.Options{
-		Start:        start,
-		Isolation:    d.cfg.snapshotIsolation,
-		Encoder:      d.encoder,
-		FetchSize:    d.cfg.snapshotFetchSize,
-		MaxBatchSize: d.cfg.maxBatchSize,
-		MaxBytes:     d.cfg.maxReadBytes,
-		PollInterval: d.cfg.pollInterval,
-		Logger:       d.log,
-
-		SchemaChanges: d.schemaChanges,
-	}
+	opts := d.snapshotOptions()
+	opts.Start = start
 	if opts.Structures, err = d.structures(ctx, choices); err != nil {
 		return err
 	}
@@ -323,7 +335,22 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		next = next.WithOptional(t, columns)
 		return onKnown(ctx, next)
 	}
-	return snapshot.New(awaiting{d.conn, sink.Waiting}, opts, progress).Run(ctx, sink)
+	return snapshot.New(conn, opts, progress).Run(ctx, sink)
+}
+
+// snapshotOptions are the settings of all that reads rows.
+func (d *serverDatabase) snapshotOptions() snapshot.Options {
+	return snapshot.Options{
+		Isolation:    d.cfg.snapshotIsolation,
+		Encoder:      d.encoder,
+		FetchSize:    d.cfg.snapshotFetchSize,
+		MaxBatchSize: d.cfg.maxBatchSize,
+		MaxBytes:     d.cfg.maxReadBytes,
+		PollInterval: d.cfg.pollInterval,
+		Logger:       d.log,
+
+		SchemaChanges: d.schemaChanges,
+	}
 }
 
 // structures returns the tables that consumers are told of before the
@@ -367,7 +394,8 @@ func (d *serverDatabase) allTables(ctx context.Context) ([]*schema.Table, error)
 }
 
 // Stream implements [database].
-func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() lsn.Position) poller {
+func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() stream.Place) poller {
+	watch := &instanceWatch{database: d, known: start.Instances, saved: saved}
 	reader := stream.New(d.conn, sink, stream.Options{
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
@@ -378,10 +406,13 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		SchemaChanges:            d.schemaChanges,
 		Database:                 d.name,
 		Observe:                  d.cfg.captureInstances == instancesObserve,
-		OnInstances:              onInstances,
+		OnInstances:              watch.stores(onInstances),
 		Saved:                    saved,
 		OnCompleted:              d.completed,
+		Gaps:                     d.cfg.gaps(),
 		OnSkipped:                d.cfg.onSkipped(sink),
+		Reread:                   d.cfg.onReread(sink, d),
+		OnHeld:                   d.cfg.onHeld(sink),
 		OnPoll:                   func(p sqlserver.Poll) { d.meter.Polled(p, d.conn.Statements()) },
 		Remark:                   d.notices.Warn,
 		FetchSize:                d.cfg.streamingFetchSize,
@@ -390,7 +421,11 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		MaxBytes:                 d.cfg.maxReadBytes,
 		Logger:                   d.log,
 	}, start)
-	return tableWatch{poller: reader, database: d, saved: saved}
+	watch.poller = tableWatch{poller: reader, database: d, saved: saved}
+	if d.instances == nil {
+		return watch.poller
+	}
+	return watch
 }
 
 // checkEncoders makes sure, before the first message, that events can be made of

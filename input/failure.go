@@ -103,10 +103,7 @@ var curedAfresh = map[string]bool{
 func (s *source) diagnose(err error) (reason string, diagnosed error) {
 	alone := s.failures.Times() >= refusedPatience && s.in.anyWorks()
 	reason, err = diagnose(err, s.keeper != nil && !alone)
-	if !curedAfresh[reason] {
-		return reason, err
-	}
-	return reason, fmt.Errorf("%w. %s", err, s.howToStartAfresh())
+	return reason, s.withFreshStart(reason, err)
 }
 
 // howToStartAfresh names everything that makes a source go on instead. A

@@ -16,8 +16,14 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
-// closeTimeout bounds Close, because Benthos does not.
-const closeTimeout = 4 * time.Second
+// Bounds of Close, because Benthos sets none.
+const (
+	// closeTimeout is for everything but saving the position.
+	closeTimeout = 4 * time.Second
+	// saveTimeout is for that: a cache may be slow, and what is not saved is
+	// repeated. By default Benthos gives a stream 20 seconds to end.
+	saveTimeout = 15 * time.Second
+)
 
 // input implements [service.BatchInput] over the sources of all databases.
 //
@@ -31,6 +37,8 @@ type input struct {
 	metrics *metrics.Set
 	context *messages.Context // nil: without
 	cache   checkpoint.Cache
+	// owner is who keeps the positions of this input.
+	owner checkpoint.Owner
 	// server is one for all connections, since it keeps what they log in with.
 	server  *sqlserver.Server
 	open    func(ctx context.Context, s *source) (database, error)
@@ -88,6 +96,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		log:     mgr.Logger(),
 		metrics: metrics.NewSet(mgr.Metrics()),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
+		owner:   checkpoint.NewOwner(),
 		server:  server,
 		open:    openSource,
 		list:    listDatabases,
@@ -163,10 +172,13 @@ func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 
 // Close stops reading, saves the last acknowledged positions and closes the
 // connections. It returns in time even if something takes no notice of being
-// ended; what is left to do is then done once that has come back.
+// ended; what is left to do, saving included, is then done once that has come
+// back.
 func (in *input) Close(ctx context.Context) error {
 	in.stop(errClosed)
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	saving, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	ending, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	in.mu.Lock()
 	sources := in.sources
@@ -177,15 +189,15 @@ func (in *input) Close(ctx context.Context) error {
 		in.searching.Wait()
 	}()
 	for _, s := range sources {
-		s.beginClose(ctx)
+		s.beginClose()
 	}
 	var errs []error
 	for _, s := range sources {
-		errs = append(errs, s.awaitClose(ctx))
+		errs = append(errs, s.awaitClose(ending, saving))
 	}
 	select {
 	case <-searched:
-	case <-ctx.Done():
+	case <-ending.Done():
 	}
 	return errors.Join(errs...)
 }
@@ -219,5 +231,5 @@ func (in *input) try(ctx context.Context, database string) error {
 		_, err = diagnose(err, false)
 		return err
 	}
-	return db.Close()
+	return errors.Join(db.MissingRights(), db.Close())
 }

@@ -45,8 +45,9 @@ type source struct {
 
 	ended    chan struct{} // closed when the goroutine has ended
 	closing  sync.Once
-	closed   chan struct{} // closed when everything is released
-	closeErr error         // of that, once closed is closed
+	held     map[string]string // by name: why each is; the reading's
+	closed   chan struct{}     // closed when everything is released
+	closeErr error             // of that, once closed is closed
 }
 
 // newSource returns a source that does not run yet; an empty name is the
@@ -59,6 +60,7 @@ func (in *input) newSource(database string) (*source, error) {
 		maker:  messages.NewMaker(in.cfg.structured, in.cfg.metadata, in.context),
 		ended:  make(chan struct{}),
 		closed: make(chan struct{}),
+		held:   map[string]string{},
 	}
 	s.cfg.server.Database = database
 	if in.cfg.databases.several() {
@@ -69,6 +71,9 @@ func (in *input) newSource(database string) (*source, error) {
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err
+	}
+	if s.cfg.captureInstances == instancesManage {
+		s.instances = &instanceManager{source: s}
 	}
 	if s.cfg.heartbeatAction != "" {
 		s.action = newHeartbeatAction(s)
@@ -132,6 +137,9 @@ func (s *source) start(ctx context.Context) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
+	if err := s.lost(ctx); err != nil {
+		return err
+	}
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
@@ -158,6 +166,17 @@ func (s *source) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// lost returns why nothing can be saved any more, for good, and leaves the
+// database to whoever has taken over.
+func (s *source) lost(ctx context.Context) error {
+	if s.keeper == nil || s.keeper.lost() == nil {
+		return nil
+	}
+	s.endSession(ctx)
+	s.disconnect()
+	return s.keeper.lost()
 }
 
 // place returns the mark behind which the session is to be read: that of the
@@ -194,7 +213,23 @@ func (s *source) connect(ctx context.Context) error {
 		}
 		s.keeper = k
 	}
-	return nil
+	return s.checkRights()
+}
+
+// checkRights fails if rights are missing before the stream has begun. While it
+// runs, the tables that cannot be read are held, each with its own right.
+func (s *source) checkRights() error {
+	err := s.db.MissingRights()
+	switch {
+	case err == nil:
+		return nil
+	case s.cfg.watch.strict, !s.keeper.committed().snapshotted():
+		s.disconnect()
+		return err
+	default:
+		s.notices.Warn("", err.Error())
+		return nil
+	}
 }
 
 // deliver hands over what is read until the reading or the session has ended.
@@ -214,38 +249,52 @@ func (s *source) deliver() {
 	}
 }
 
-// beginClose releases everything once the goroutine has ended, within ctx as
-// far as that takes notice of it.
-func (s *source) beginClose(ctx context.Context) {
+// beginClose releases everything once the goroutine has ended, however late
+// that is.
+func (s *source) beginClose() {
 	s.closing.Do(func() {
 		go func() {
 			defer close(s.closed)
 			<-s.ended
-			s.closeErr = s.release(ctx)
+			s.closeErr = s.release()
 		}()
 	})
 }
 
-// awaitClose returns when everything is released, or ctx ends.
-func (s *source) awaitClose(ctx context.Context) error {
+// awaitClose returns when everything is released, or when that takes too long:
+// the goroutine may take as long as ending lasts, and saving the position as
+// long as saving does.
+func (s *source) awaitClose(ending, saving context.Context) error {
+	select {
+	case <-s.ended:
+	case <-ending.Done():
+		return errHangs
+	}
 	select {
 	case <-s.closed:
 		return s.closeErr
-	case <-ctx.Done():
-		return errors.New("closing the input: a call does not end in time; messages since the last saved position will be repeated")
+	case <-saving.Done():
+		return errHangs
 	}
 }
 
+// errHangs is what Close returns of a source whose release goes on behind it.
+var errHangs = errors.New("closing the input: a call does not end in time; messages since the last saved position may be repeated")
+
 // release ends what a source holds. The position comes first: a dead server
 // must not use up its time.
-func (s *source) release(ctx context.Context) error {
+func (s *source) release() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	saving, cancelSaving := context.WithTimeout(context.Background(), saveTimeout)
+	defer cancelSaving()
 	if s.reading != nil {
 		s.reading.cancel()
 	}
 	s.endSession(ctx)
 	var err error
 	if s.keeper != nil {
-		err = s.keeper.committer.Close(ctx)
+		err = s.keeper.close(saving)
 	}
 	if s.reading != nil {
 		select {
@@ -256,6 +305,7 @@ func (s *source) release(ctx context.Context) error {
 	}
 	s.disconnect()
 	s.action.close(ctx)
+	s.instances.close(ctx)
 	if err != nil {
 		s.log.Warnf("Messages since the last saved position will be repeated: %v", err)
 	}

@@ -29,8 +29,8 @@ func (w tableWatch) PollOnce(ctx context.Context) (bool, error) {
 // is for people alone: without the right to read the states there are none, and a
 // connection that is lost is noticed by the next pass.
 func (w tableWatch) look(ctx context.Context) {
-	d := w.database
-	states, err := d.conn.TableStates(ctx, w.saved().Position.Commit)
+	d, saved := w.database, w.saved()
+	states, err := d.conn.TableStates(ctx, saved.Position.Commit)
 	if err != nil {
 		d.log.Debug("the states of the tables are not known", "error", err)
 		return
@@ -40,4 +40,12 @@ func (w tableWatch) look(ctx context.Context) {
 	})
 	d.meter.Tables(states)
 	d.altered.Look(d.name, states)
+	for _, h := range saved.Held {
+		states, err := d.conn.TableStates(ctx, h.Position.Commit)
+		if err != nil {
+			d.log.Debug("the state of a held table is not known", "table", h.Name(), "error", err)
+			return
+		}
+		d.meter.HeldHeadroom(slices.DeleteFunc(states, func(s sqlserver.TableState) bool { return s.Schema != h.Schema || s.Table != h.Table }))
+	}
 }

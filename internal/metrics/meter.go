@@ -196,13 +196,39 @@ func (m *Meter) Tables(states []sqlserver.TableState) {
 	for _, s := range states {
 		table := m.label(schema.TableID{Schema: s.Schema, Name: s.Table})
 		m.metrics.drift.Set(int64(s.Uncaptured), m.database, table)
-		if s.Position.IsZero() {
-			continue
+		if !s.Position.IsZero() {
+			m.metrics.position.Set(s.Position.Unix(), m.database)
 		}
-		m.metrics.position.Set(s.Position.Unix(), m.database)
-		if !s.Low.IsZero() {
-			m.metrics.headroom.Set(max(0, int64(s.Position.Sub(s.Low).Seconds())), m.database, table)
-		}
+		m.headroom(table, s)
+	}
+}
+
+// HeldHeadroom publishes how far the states of held tables, with their own
+// positions, lie above what is kept.
+func (m *Meter) HeldHeadroom(states []sqlserver.TableState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range states {
+		m.headroom(m.label(schema.TableID{Schema: s.Schema, Name: s.Table}), s)
+	}
+}
+
+// headroom publishes how far a position lies above the low end of what is kept.
+func (m *Meter) headroom(table string, s sqlserver.TableState) {
+	if !s.Position.IsZero() && !s.Low.IsZero() {
+		m.metrics.headroom.Set(max(0, int64(s.Position.Sub(s.Low).Seconds())), m.database, table)
+	}
+}
+
+// Held notes that a table cannot be read on, for a reason, or that this is over.
+// Tables that are counted together add up.
+func (m *Meter) Held(schemaName, table, reason string, yes bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if label := m.label(schema.TableID{Schema: schemaName, Name: table}); yes {
+		m.metrics.held.Incr(1, m.database, label, reason)
+	} else {
+		m.metrics.held.Decr(1, m.database, label, reason)
 	}
 }
 

@@ -51,6 +51,7 @@ type Set struct {
 	lastCommit    *service.MetricGauge // database
 	position      *service.MetricGauge // database
 	headroom      *service.MetricGauge // database, table
+	held          *service.MetricGauge // database, table, reason
 	drift         *service.MetricGauge // database, table
 
 	queueMessages, queueBytes               *service.MetricGauge // database
@@ -92,6 +93,7 @@ func NewSet(m *service.Metrics) *Set {
 		lastEvent:     m.NewGauge("sqlserver_cdc_last_event_timestamp_seconds", database),
 		lastCommit:    m.NewGauge("sqlserver_cdc_last_commit_timestamp_seconds", database),
 		position:      m.NewGauge("sqlserver_cdc_position_timestamp_seconds", database),
+		held:          m.NewGauge("sqlserver_cdc_table_held", database, "table", "reason"),
 		headroom:      m.NewGauge("sqlserver_cdc_retention_headroom_seconds", database, "table"),
 		drift:         m.NewGauge("sqlserver_cdc_drift_columns", database, "table"),
 

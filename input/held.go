@@ -1,0 +1,61 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+)
+
+// holder is a sink that is told of tables that are held.
+type holder interface {
+	tableHeld(h stream.Held, cause error)
+}
+
+var _ holder = (*reading)(nil)
+
+// onHeld returns who is told of tables that cannot be read on; nil if such a
+// table is to end the reading.
+func (c config) onHeld(sink stream.Sink) stream.OnHeld {
+	to, tells := sink.(holder)
+	if c.watch.strict || !tells {
+		return nil
+	}
+	return to.tableHeld
+}
+
+// tableHeld implements [holder]: each reason is logged once, and the gauge is 1
+// until the table is read on.
+func (r *reading) tableHeld(h stream.Held, cause error) {
+	s, table := r.source, h.Name()
+	before, held := s.held[table]
+	var problem sqlserver.Problem
+	if !errors.As(cause, &problem) {
+		if held {
+			s.log.Infof("Table %s is no longer held (%s)", table, before)
+			s.meter.Held(h.Schema, h.Table, before, false)
+			delete(s.held, table)
+		}
+		return
+	}
+	reason := problem.Reason()
+	if reason == before {
+		return
+	}
+	s.log.Errorf("Table %s is held at position %s (%s): the others are read on, and it is tried again every minute: %v", table, h.Position, reason, s.withFreshStart(reason, cause))
+	if held {
+		s.meter.Held(h.Schema, h.Table, before, false)
+	}
+	s.meter.Held(h.Schema, h.Table, reason, true)
+	s.held[table] = reason
+}
+
+// withFreshStart returns an error with the way to start afresh, where that cures
+// it.
+func (s *source) withFreshStart(reason string, err error) error {
+	if !curedAfresh[reason] {
+		return err
+	}
+	return fmt.Errorf("%w. %s", err, s.howToStartAfresh())
+}

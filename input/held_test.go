@@ -1,0 +1,170 @@
+package input_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+)
+
+// threeTables are three captured tables, and a login that may read all.
+func threeTables(t *testing.T) *simulator.Server {
+	t.Helper()
+	script := newReader + "CREATE USER reader FOR LOGIN reader\nGRANT SELECT ON SCHEMA::dbo TO reader\nGRANT SELECT ON SCHEMA::cdc TO reader\n"
+	for _, table := range []string{"a", "b", "c"} {
+		script += "CREATE TABLE dbo." + table + " (id int NOT NULL PRIMARY KEY, v int)\n" + enable("dbo", table)
+	}
+	server := newServer(t, script)
+	require.NoError(t, server.CaptureNow("db"))
+	return server
+}
+
+// asReader reads as that login, without the rows of before.
+const asReader = "user: reader\nsnapshot_mode: no_data\n"
+
+// insertAll puts a row into each of the three tables, in one transaction.
+func insertAll(t *testing.T, server *simulator.Server, id string) {
+	t.Helper()
+	change(t, server, "BEGIN TRAN\nINSERT dbo.a VALUES ("+id+", 1)\nINSERT dbo.b VALUES ("+id+", 1)\nINSERT dbo.c VALUES ("+id+", 1)\nCOMMIT")
+}
+
+// row is the short form of an inserted row.
+func row(table, id string) string { return "c dbo." + table + ` {"id":` + id + `,"v":1}` }
+
+// A table that is denied mid-run is held: the others go on, also over a restart,
+// and once it is granted it comes to where they are, from its own position.
+func TestHeld_DeniedAndGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, kept := threeTables(t), newStore()
+		p := startPipeline(t, server, settings{fields: asReader, store: kept})
+		<-time.After(time.Minute)
+		insertAll(t, server, "1")
+		p.want(row("a", "1"), row("b", "1"), row("c", "1"))
+
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
+		insertAll(t, server, "2")
+		p.want(row("a", "2"), row("c", "2"))
+		<-time.After(10 * time.Minute)
+		log := p.logs.String()
+		assert.Equal(t, 1, strings.Count(log, "is held at position"), log)
+		assert.Contains(t, log, "Table dbo.b is held")
+		assert.Contains(t, log, "run GRANT SELECT ON [cdc].[dbo_b_CT] TO")
+		assert.NotContains(t, log, "Cannot go on")
+		p.stop()
+
+		insertAll(t, server, "3")
+		p = startPipeline(t, server, settings{fields: asReader, store: kept})
+		p.want(row("a", "3"), row("c", "3"))
+		<-time.After(10 * time.Minute)
+		assert.Contains(t, p.logs.String(), "Table dbo.b is held")
+
+		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+		p.want(row("b", "2"), row("b", "3"))
+		insertAll(t, server, "4")
+		p.want(row("a", "4"), row("b", "4"), row("c", "4"))
+		p.quiet()
+		assert.Contains(t, p.logs.String(), "Table dbo.b is no longer held")
+	})
+}
+
+// With strict one table's trouble is the database's.
+func TestHeld_Strict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := threeTables(t)
+		p := startPipeline(t, server, settings{fields: asReader + "strict: true"})
+		<-time.After(time.Minute)
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
+		insertAll(t, server, "1")
+		p.quiet()
+		assert.Contains(t, p.logs.String(), "Cannot go on (permission)")
+		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+		p.want(row("a", "1"), row("b", "1"), row("c", "1"))
+	})
+}
+
+// A table whose change data capture is disabled is held; the others go on.
+func TestHeld_Disabled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := threeTables(t)
+		p := startPipeline(t, server, settings{fields: asReader})
+		<-time.After(time.Minute)
+		insertAll(t, server, "1")
+		p.next(3)
+		sqlExec(t, server, "USE db\nEXEC sys.sp_cdc_disable_table N'dbo', N'b', N'dbo_b'")
+		insertAll(t, server, "2")
+		p.want(row("a", "2"), row("c", "2"))
+		p.quiet()
+		assert.Contains(t, p.logs.String(), "Table dbo.b is held")
+		assert.Contains(t, p.logs.String(), "(instance_gone)")
+		change(t, server, enable("dbo", "b"))
+		insertAll(t, server, "3")
+		p.want(row("a", "3"), row("c", "3"))
+		p.quiet()
+		assert.Contains(t, p.logs.String(), "(instance_replaced)")
+	})
+}
+
+// When all tables are held, that is fatal, with what is wrong with each; it is
+// over when one is cured.
+func TestHeld_AllOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := threeTables(t)
+		p := startPipeline(t, server, settings{fields: asReader})
+		<-time.After(time.Minute)
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_a_CT TO reader\nDENY SELECT ON cdc.dbo_b_CT TO reader\nDENY SELECT ON cdc.dbo_c_CT TO reader")
+		insertAll(t, server, "1")
+		p.quiet()
+		log := p.logs.String()
+		assert.Contains(t, log, "Cannot go on (permission)")
+		assert.Contains(t, log, "no table is left that can be read")
+		for _, table := range []string{"a", "b", "c"} {
+			assert.Contains(t, log, "Table dbo."+table+" is held")
+		}
+		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+		p.want(row("b", "1"))
+		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_a_CT FROM reader\nREVOKE SELECT ON cdc.dbo_c_CT FROM reader")
+		require.ElementsMatch(t, []string{row("a", "1"), row("c", "1")}, shorts(p.next(2)))
+	})
+}
+
+// A message of a table that catches up may be rejected, and the pipeline killed
+// at any moment: what was not acknowledged of that table comes again, in order.
+func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, kept := threeTables(t), newStore()
+		rejections := 0
+		s := settings{fields: asReader + "max_batch_size: 1", store: kept}
+		s.output = func(_ context.Context, batch []received) error {
+			if batch[0].String() == row("b", "3") && rejections < 3 {
+				rejections++
+				return errRejected
+			}
+			return nil
+		}
+		p := startPipeline(t, server, s)
+		<-time.After(time.Minute)
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
+		for _, id := range []string{"1", "2", "3", "4"} {
+			insertAll(t, server, id)
+		}
+		p.next(8)
+		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+		<-time.After(10 * time.Minute)
+		insertAll(t, server, "5")
+		<-time.After(10 * time.Minute)
+		require.Equal(t, 3, rejections)
+		var late []string
+		for _, m := range lastDeliveries(p.everything()) {
+			if m.Table == "b" {
+				late = append(late, m.String())
+			}
+		}
+		require.Equal(t, []string{row("b", "1"), row("b", "2"), row("b", "3"), row("b", "4"), row("b", "5")}, late)
+	})
+}
