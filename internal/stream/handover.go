@@ -51,7 +51,7 @@ func (r *Reader) complete(ctx context.Context) error {
 		return nil
 	}
 	saved := r.opts.Saved()
-	known := Known{Instances: forgetRereads(r.known, saved), Structures: make([]Structure, len(r.structures))}
+	known := Known{Instances: r.forgetRereads(saved), Structures: make([]Structure, len(r.structures))}
 	for i := range known.Instances {
 		known.Instances[i] = r.forgetInstances(known.Instances[i], saved.of(&known.Instances[i]))
 	}

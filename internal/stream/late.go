@@ -53,7 +53,7 @@ func (r *Reader) beginLate(ctx context.Context) (bool, error) {
 func (r *Reader) newLate(h Held, tables []*sqlserver.Table) *lateTable {
 	l := &lateTable{Source: r.src, parent: r, held: h, tables: tables}
 	opts := r.opts
-	opts.OnHeld, opts.OnPoll = nil, nil
+	opts.OnHeld, opts.OnPoll, opts.Reread = nil, nil, nil
 	opts.OnInstances = l.learn
 	if r.opts.Saved != nil {
 		opts.Saved = func() Place {
@@ -88,6 +88,9 @@ func (r *Reader) catchUp(ctx context.Context) error {
 	case err != nil:
 		r.sayHeld(l.held, err)
 	case !l.reader.position.Before(r.position):
+		if err := r.postponeReread(ctx, l.held); err != nil {
+			return err
+		}
 		r.release(l.held.same)
 		r.late, r.loaded = r.late[1:], false
 		return r.sink.Advance(ctx, r.placeAt(r.position))

@@ -69,9 +69,12 @@ func (id InstanceIdentity) from(skipped Skipped) InstanceIdentity {
 
 // rereadDue returns the commit LSN behind which the stream has to pause next.
 func (r *Reader) rereadDue() (at lsn.LSN, due bool) {
+	if r.opts.Reread == nil {
+		return at, false // somebody else pauses
+	}
 	for i := range r.known {
 		again := r.known[i].Reread
-		if again == nil || again.over(r.position) || !again.At.After(r.reread) {
+		if again == nil || again.over(r.position) || !again.At.After(r.reread) || r.holdsIdentity(&r.known[i]) {
 			continue
 		}
 		if !due || again.At.Before(at) {
@@ -79,6 +82,11 @@ func (r *Reader) rereadDue() (at lsn.LSN, due bool) {
 		}
 	}
 	return at, due
+}
+
+// holdsIdentity reports whether the table of an identity is held.
+func (r *Reader) holdsIdentity(id *InstanceIdentity) bool {
+	return slices.ContainsFunc(r.held, func(h Held) bool { return h.is(id) })
 }
 
 // over reports whether a position lies behind the rows.
@@ -127,12 +135,37 @@ func (r *Reader) optionalReread(ctx context.Context, table *schema.Table, column
 	return nil
 }
 
-// forgetRereads returns identities without what was read again before a
-// position.
-func forgetRereads(known []InstanceIdentity, saved Place) []InstanceIdentity {
-	known = slices.Clone(known)
+// postponeReread has the rows of a table, which was held, read where the others
+// will be, if they have passed the place where they stood. Nothing of the table
+// below the new place is needed then.
+func (r *Reader) postponeReread(ctx context.Context, held Held) error {
+	known := slices.Clone(r.known)
+	for i, id := range known {
+		again := id.Reread
+		if again == nil || !held.is(&id) || again.At.After(r.reread) && !again.over(r.position) {
+			continue
+		}
+		at := later(r.newest, r.reread.Next())
+		known[i] = id.from(Skipped{To: at.Next()})
+		known[i].Skipped, known[i].Reread = id.Skipped, &Reread{At: at}
+		if err := r.store(ctx, r.byCommand, Known{Instances: known, Structures: r.structures}); err != nil {
+			return err
+		}
+	}
+	r.known = known
+	return nil
+}
+
+// forgetRereads returns what is known of the tables without the rows that were
+// read again before a place. Those of a table that is held are still to be read.
+func (r *Reader) forgetRereads(saved Place) []InstanceIdentity {
+	known := slices.Clone(r.known)
+	if r.opts.Reread == nil {
+		return known
+	}
 	for i := range known {
-		if again := known[i].Reread; again != nil && again.over(saved.of(&known[i])) {
+		again := known[i].Reread
+		if again != nil && !r.holdsIdentity(&known[i]) && again.over(saved.of(&known[i])) {
 			known[i].Reread = nil
 		}
 	}
