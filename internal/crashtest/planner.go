@@ -24,7 +24,7 @@ type place struct {
 func newPlanner(rng *rand.Rand, t traits) *planner {
 	p := &planner{rng: rng, features: features{}}
 	for _, database := range t.databases() {
-		p.places = append(p.places, &place{database: database, work: workload{rng: rng, apart: t.function, features: p.features}})
+		p.places = append(p.places, &place{database: database, work: workload{rng: rng, features: p.features}})
 	}
 	p.features.ofTraits(t)
 	return p

@@ -23,7 +23,8 @@ type traits struct {
 	// engine reorders.
 	threads int
 	// function asks the capture instances' functions, which do not say in which
-	// order a statement changed rows: key changes that meet are left out then.
+	// order a statement changed rows. With keys that are the clustered ones the
+	// order of change LSNs will do.
 	function bool
 	// observe stays with the older of two capture instances.
 	observe bool

@@ -50,8 +50,6 @@ type workload struct {
 	next int // the last id and unique value given out
 	// added are the columns that table a may have got.
 	added []string
-	// apart leaves out key changes by which one row takes another's key.
-	apart bool
 	// features notes what is made.
 	features features
 }
@@ -124,9 +122,6 @@ func (w *workload) statement(undone bool) string {
 		w.features.note(deferredUpdate)
 		return "UPDATE dbo.a SET u = u + 1" // deferred: the old values meet the new ones
 	case 6:
-		if w.apart {
-			return "UPDATE dbo.b SET v = n"
-		}
 		w.features.note(keysThatMeet)
 		return "UPDATE dbo.a SET id = id + 1\nUPDATE dbo.b SET n = n + 1"
 	case 7:
