@@ -135,7 +135,7 @@ func TestCacheFailure_BeforeTheSnapshot(t *testing.T) {
 		server := newServer(t, customers)
 		s := newStore()
 		s.onSet = func(_ context.Context, key string, _ []byte) error {
-			if strings.HasSuffix(key, ".probe") {
+			if strings.HasSuffix(key, ".owner") {
 				return nil
 			}
 			return errCache

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/connectoffsets"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
@@ -170,7 +169,7 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 		return resolved{}, err
 	}
 	key := s.cfg.checkpointKey(opened.Name())
-	positions := newPositions(in.cache, key, checkpoint.StoreOptions{})
+	positions := newPositions(in.cache, key, in.owner, nil)
 	stored, err := positions.stored(ctx)
 	if err != nil {
 		return resolved{}, err

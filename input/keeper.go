@@ -2,13 +2,14 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -23,6 +24,11 @@ type keeper struct {
 	acknowledged mark // everything up to it is; at first what was loaded
 	saved        mark // everything up to it is, and a restart goes on from it
 
+	// ctx ends with the input, or once nothing can be saved any more because
+	// another input has taken over: then that is its cause.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
 	// known is what is known of the tables: the reading's while one runs.
 	known stream.Known
 }
@@ -30,10 +36,8 @@ type keeper struct {
 // newKeeper loads the mark of a database.
 func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error) {
 	k := &keeper{database: database}
-	k.positions = newPositions(s.in.cache, s.cfg.checkpointKey(database), checkpoint.StoreOptions{
-		OnDamage: func(key string, problem error) {
-			s.log.Warnf("Key %q of cache %q is damaged (%v); its other copy is sound and is used", key, s.cfg.cache, problem)
-		},
+	k.positions = newPositions(s.in.cache, s.cfg.checkpointKey(database), s.in.owner, func(key string, problem error) {
+		s.log.Warnf("Key %q of cache %q is damaged (%v); its other copy is sound and is used", key, s.cfg.cache, problem)
 	})
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
@@ -47,10 +51,16 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
 	}
 	k.acknowledged, k.saved = loaded, loaded
+	k.ctx, k.cancel = context.WithCancelCause(s.in.ctx)
 	k.committer = checkpoint.NewCommitter(checkpoint.CommitterOptions[mark]{
 		Save:   k.save,
 		Before: mark.before,
+		Final:  isProblem,
 		OnError: func(err error, failures int) {
+			if isProblem(err) {
+				k.cancel(err)
+				return
+			}
 			s.in.metrics.CheckpointFailures.Incr(1, database)
 			if failures == 1 {
 				s.log.Warnf("Saving the position failed and is tried again; messages since the last saved one would be repeated after a restart: %v", err)
@@ -61,6 +71,42 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		},
 	})
 	return k, nil
+}
+
+// isProblem reports whether a person must deal with an error.
+func isProblem(err error) bool {
+	var problem sqlserver.Problem
+	return errors.As(err, &problem)
+}
+
+// lost returns why nothing can be saved any more; nil: it can.
+func (k *keeper) lost() error {
+	if cause := context.Cause(k.ctx); isProblem(cause) {
+		return cause
+	}
+	return nil
+}
+
+// close saves the newest mark within ctx, and ends the keeper.
+func (k *keeper) close(ctx context.Context) error {
+	err := k.committer.Close(ctx)
+	if k.lost() != nil {
+		return nil // whoever has taken over goes on from its own
+	}
+	k.cancel(errClosed)
+	return err
+}
+
+// saveKnown saves what is known of the tables.
+func (k *keeper) saveKnown(ctx context.Context, known stream.Known) error {
+	err := k.positions.saveKnown(ctx, known)
+	switch {
+	case err == nil:
+		k.known = known
+	case isProblem(err):
+		k.cancel(err)
+	}
+	return err
 }
 
 // loadTimeout bounds loading the position.
@@ -99,11 +145,11 @@ func (k *keeper) save(ctx context.Context, m mark) error {
 	return nil
 }
 
-// savedPosition returns the position from which a restart would go on.
-func (k *keeper) savedPosition() lsn.Position {
+// savedPlace returns the place from which a restart would go on.
+func (k *keeper) savedPlace() stream.Place {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.saved.position()
+	return k.saved.streamed()
 }
 
 // committed returns the mark up to which everything is acknowledged.

@@ -17,6 +17,7 @@ import (
 // acknowledgement, the snapshot's progress until it is done, the capture
 // instances with the schema.
 type positions struct {
+	claim     *checkpoint.Claim
 	position  *checkpoint.Store
 	progress  *checkpoint.Store
 	instances *checkpoint.Store
@@ -28,53 +29,66 @@ type positions struct {
 
 // document is one of the documents: what its key ends with, and what a person
 // should know who removes it alone.
-type document struct{ suffix, withoutIt string }
+type document struct{ name, withoutIt string }
 
 var (
 	positionDocument = document{
-		".position",
+		"position",
 		"all changes since the snapshot began are repeated, as far as the change tables still hold them",
 	}
 	progressDocument = document{
-		".snapshot",
+		"snapshot",
 		"streaming goes on from its position if it has one, and else the snapshot is taken again",
 	}
 	identitiesDocument = document{
-		".instances",
+		"instances",
 		"streaming goes on from its position, and changes lost with a capture instance that was replaced meanwhile are no error any more",
 	}
 )
 
-// newPositions returns the marks kept under a key of a cache.
-func newPositions(cache checkpoint.Cache, key string, opts checkpoint.StoreOptions) *positions {
+// under returns the key of a document.
+func (d document) under(key string) string { return key + "." + d.name }
+
+// documents are all of them.
+var documents = []document{positionDocument, progressDocument, identitiesDocument}
+
+// claimKey returns the cache key that says whose the documents under a key are.
+func claimKey(key string) string { return key + ".owner" }
+
+// newPositions returns the marks that an owner keeps under a key of a cache.
+func newPositions(cache checkpoint.Cache, key string, owner checkpoint.Owner, onDamage func(key string, problem error)) *positions {
+	p := &positions{claim: checkpoint.NewClaim(cache, claimKey(key), owner)}
 	store := func(d document) *checkpoint.Store {
-		opts.WithoutIt = d.withoutIt
-		return checkpoint.NewStore(cache, key+d.suffix, opts)
+		return checkpoint.NewStore(cache, d.under(key), checkpoint.StoreOptions{
+			OnDamage:  onDamage,
+			WithoutIt: d.withoutIt,
+			Owner:     owner.ID,
+			Unbegun:   func() bool { return p.claim.Unbegun(d.name) },
+			OnBegun:   func(ctx context.Context) error { return p.claim.Keep(ctx, d.name) },
+		})
 	}
-	return &positions{
-		position:  store(positionDocument),
-		progress:  store(progressDocument),
-		instances: store(identitiesDocument),
-	}
+	p.position, p.progress, p.instances = store(positionDocument), store(progressDocument), store(identitiesDocument)
+	return p
 }
 
 // storedKeys returns the cache keys of all documents under a key: without all
 // of them an input starts afresh.
 func storedKeys(key string) []string {
 	var keys []string
-	for _, d := range []document{positionDocument, progressDocument, identitiesDocument} {
-		slots := checkpoint.Slots(key + d.suffix)
+	for _, d := range documents {
+		slots := checkpoint.Slots(d.under(key))
 		keys = append(keys, slots[:]...)
 	}
 	return keys
 }
 
-// load returns the mark to go on from and what is known of the tables, after
-// making sure that the cache can be written.
+// load returns the mark to go on from and what is known of the tables, and
+// takes over the documents from whoever kept them before.
 func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err error) {
-	if err := p.position.Probe(ctx); err != nil {
-		return mark{}, stream.Known{}, err
+	if err := p.claim.Look(ctx); err != nil {
+		return mark{}, stream.Known{}, fmt.Errorf("looking for an owner of the position: %w", err)
 	}
+	var kept []string
 	var progress snapshot.Progress
 	begun, err := loadDocument(ctx, p.progress, &progress)
 	if err != nil {
@@ -82,12 +96,23 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 	}
 	if begun {
 		m.progress, p.saved = &progress, &progress
+		kept = append(kept, progressDocument.name)
 	}
 	if m.streaming, err = loadDocument(ctx, p.position, &m.state); err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", err)
 	}
-	if _, err := loadDocument(ctx, p.instances, &known); err != nil {
+	if m.streaming {
+		kept = append(kept, positionDocument.name)
+	}
+	found, err := loadDocument(ctx, p.instances, &known)
+	if err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the capture instances: %w", err)
+	}
+	if found {
+		kept = append(kept, identitiesDocument.name)
+	}
+	if err := p.claim.Take(ctx, kept); err != nil {
+		return mark{}, stream.Known{}, err
 	}
 	return m, known, nil
 }
@@ -110,6 +135,9 @@ func (p *positions) stored(ctx context.Context) (bool, error) {
 // save stores a mark. Progress goes first: a position without the progress
 // that led to it would look like a stream that never had a snapshot.
 func (p *positions) save(ctx context.Context, m mark) error {
+	if err := p.claim.Check(ctx); err != nil {
+		return err
+	}
 	if m.progress != nil && m.progress != p.saved {
 		if err := saveDocument(ctx, p.progress, m.progress); err != nil {
 			return err
@@ -124,6 +152,9 @@ func (p *positions) save(ctx context.Context, m mark) error {
 
 // saveKnown stores what is known of the tables that are being read.
 func (p *positions) saveKnown(ctx context.Context, known stream.Known) error {
+	if err := p.claim.Check(ctx); err != nil {
+		return err
+	}
 	return saveDocument(ctx, p.instances, known)
 }
 

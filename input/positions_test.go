@@ -57,7 +57,7 @@ func TestPositions_LoadsReleasedDocuments(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Save(t.Context(), []byte(doc)))
 	}
-	got, known, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
+	got, known, err := newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
 	require.NoError(t, err)
 	wantMark, wantKnown := storedMark()
 	assert.Equal(t, wantMark, got)
@@ -66,7 +66,7 @@ func TestPositions_LoadsReleasedDocuments(t *testing.T) {
 
 func TestPositions_SavesWhatItLoads(t *testing.T) {
 	cache := newMemoryCache()
-	p := newPositions(cache, "k", checkpoint.StoreOptions{})
+	p := newPositions(cache, "k", checkpoint.NewOwner(), nil)
 	m, _, err := p.load(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, mark{}, m)
@@ -79,7 +79,7 @@ func TestPositions_SavesWhatItLoads(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(cache.values[key+".a"]), &slot))
 		assert.JSONEq(t, doc, string(slot.Document))
 	}
-	got, gotKnown, err := newPositions(cache, "k", checkpoint.StoreOptions{}).load(t.Context())
+	got, gotKnown, err := newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.Equal(t, known, gotKnown)
@@ -91,9 +91,9 @@ func TestMark_Order(t *testing.T) {
 		{},
 		{progress: &snapshot.Progress{Start: start}},
 		{progress: &snapshot.Progress{Start: start}, ordinal: 9},
-		mark{}.at(lsn.EndOf(start)),
-		mark{}.at(lsn.Position{Commit: lsnOf(6)}),
-		mark{}.at(lsn.Position{Commit: lsnOf(6), Change: lsnOf(6)}),
+		mark{}.at(stream.Place{Position: lsn.EndOf(start)}),
+		mark{}.at(stream.Place{Position: lsn.Position{Commit: lsnOf(6)}}),
+		mark{}.at(stream.Place{Position: lsn.Position{Commit: lsnOf(6), Change: lsnOf(6)}}),
 	}
 	for i := range marks {
 		for j := range marks {

@@ -9,7 +9,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -73,7 +72,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 			}
 		}
 	}
-	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPosition)
+	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPlace)
 	for {
 		if err := r.source.watchCapture(ctx, db); err != nil {
 			return err
@@ -135,22 +134,22 @@ func (r *reading) worked() bool {
 func (r *reading) succeeded() { r.once.Do(func() { close(r.ready) }) }
 
 // Emit implements [stream.Sink].
-func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo lsn.Position) error {
+func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo stream.Place) error {
 	r.interval.Saw()
 	if err := r.notify(ctx); err != nil {
 		return err
 	}
 	if r.source.heartbeats.due() {
-		if err := r.source.heartbeats.beat(b, r.source.keeper.database, upTo); err != nil {
+		if err := r.source.heartbeats.beat(b, r.source.keeper.database, upTo.Position); err != nil {
 			return err
 		}
 	}
-	r.source.meter.Read(b, upTo)
+	r.source.meter.Read(b, upTo.Position)
 	return r.push(ctx, item{batch: b, mark: r.mark.at(upTo)})
 }
 
 // Advance implements [stream.Sink].
-func (r *reading) Advance(ctx context.Context, to lsn.Position) error {
+func (r *reading) Advance(ctx context.Context, to stream.Place) error {
 	return r.push(ctx, item{mark: r.mark.at(to)})
 }
 
@@ -211,11 +210,7 @@ func (r *reading) saveInstances(ctx context.Context, byCommand bool, known strea
 
 // saveKnown stores what is known of the tables.
 func (r *reading) saveKnown(ctx context.Context, known stream.Known) error {
-	if err := r.source.keeper.positions.saveKnown(ctx, known); err != nil {
-		return err
-	}
-	r.source.keeper.known = known
-	return nil
+	return r.source.keeper.saveKnown(ctx, known)
 }
 
 // snapshotSink is a reading as the snapshot sees it.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -65,7 +64,7 @@ func (in *input) recall(ctx context.Context, existing []sqlserver.DatabaseEntry)
 		if d.CDCEnabled || !in.cfg.databases.match(d.Name) {
 			continue
 		}
-		stored, err := newPositions(in.cache, in.cfg.checkpointKey(d.Name), checkpoint.StoreOptions{}).stored(ctx)
+		stored, err := newPositions(in.cache, in.cfg.checkpointKey(d.Name), in.owner, nil).stored(ctx)
 		if err != nil {
 			return err
 		}

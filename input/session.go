@@ -16,7 +16,7 @@ type session struct {
 	batches *assembler
 
 	// ctx ends when a message is rejected, with a *rejectedError as its cause,
-	// or when the input is closed.
+	// when another input takes over, or when this one is closed.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
@@ -35,7 +35,7 @@ func (s *source) newSession(start mark) (*session, error) {
 		return nil, err
 	}
 	n := &session{batches: batches}
-	n.ctx, n.cancel = context.WithCancelCause(s.in.ctx)
+	n.ctx, n.cancel = context.WithCancelCause(s.keeper.ctx)
 	n.tracker = checkpoint.NewTracker(start, checkpoint.TrackerOptions[mark]{
 		Limit:      s.cfg.checkpointLimit,
 		Extra:      s.in.cfg.maxQueueSize,

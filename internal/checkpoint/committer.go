@@ -31,6 +31,9 @@ type CommitterOptions[T any] struct {
 	// a row; OnRecover about the first write that succeeds after some.
 	OnError   func(err error, failures int)
 	OnRecover func(failures int)
+	// Final reports whether a failed write would fail for ever: then nothing is
+	// written any more. Nil: none would.
+	Final func(err error) bool
 }
 
 // Committer writes marks from one goroutine, the newest only: what arrives
@@ -100,10 +103,22 @@ func (c *Committer[T]) Save(ctx context.Context, mark T) error {
 		select {
 		case <-tried:
 		case <-c.ending:
+		case <-c.done:
+			return c.ended()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// ended returns why nothing is written any more.
+func (c *Committer[T]) ended() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastErr != nil {
+		return fmt.Errorf("saving the position: %w", c.lastErr)
+	}
+	return ErrClosed
 }
 
 // Close saves the newest mark if it is not saved yet, trying again until ctx
@@ -159,7 +174,7 @@ func (c *Committer[T]) run() {
 		if err := c.save(mark); err != nil {
 			failures++
 			c.opts.OnError(err, failures)
-			if !c.pause(retryPause(failures)) {
+			if c.opts.Final != nil && c.opts.Final(err) || !c.pause(retryPause(failures)) {
 				return
 			}
 			continue

@@ -24,6 +24,13 @@ type envelope struct {
 	Document json.RawMessage `json:"document"`
 }
 
+// noDocument is the document of a slot that has none. Caches cannot be told to
+// remove a key.
+var noDocument = json.RawMessage("null")
+
+// isBlank reports whether a slot stands for one without a value.
+func (e envelope) isBlank() bool { return string(e.Document) == string(noDocument) }
+
 // newer reports whether e was written after o: the epoch counts the owners
 // that took over one after the other, the revision the writes of each.
 func (e envelope) newer(o envelope) bool {

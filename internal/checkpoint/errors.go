@@ -3,12 +3,14 @@ package checkpoint
 import (
 	"bytes"
 	"fmt"
+	"time"
 )
 
 // The reasons of the errors of this package that a person must cure.
 const (
 	ReasonDamaged = "checkpoint_damaged"
 	ReasonFormat  = "checkpoint_format"
+	ReasonTaken   = "checkpoint_taken"
 )
 
 // DamagedError says that a document exists in a cache and cannot be trusted.
@@ -63,3 +65,23 @@ func (e *FormatError) Reason() string { return ReasonFormat }
 
 // Remedy says how to go on.
 func (e *FormatError) Remedy() string { return "upgrade the plugin, or start afresh" }
+
+// TakenError says that another owner keeps its documents under the same key.
+type TakenError struct {
+	Key string
+	By  Owner
+}
+
+// Error names the other owner and what to do.
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("another input, on host %q since %s, keeps its position under the same key (%q names it) and goes on from there; this one has stopped, and saves nothing any more; %s",
+		e.By.Host, e.By.Since.Format(time.RFC3339), e.Key, e.Remedy())
+}
+
+// Reason is a fixed word, for metrics.
+func (e *TakenError) Reason() string { return ReasonTaken }
+
+// Remedy says how to go on.
+func (e *TakenError) Remedy() string {
+	return "stop one of the two; if both are wanted, give one another topic_prefix or checkpoint_cache_key, and restart it"
+}

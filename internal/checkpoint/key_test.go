@@ -26,7 +26,7 @@ func TestKey(t *testing.T) {
 func TestKey_LongNamesFitFileNames(t *testing.T) {
 	long := strings.Repeat("界", 128)
 	a, b := checkpoint.Key(long, long), checkpoint.Key(long, long[:len(long)-3]+"間")
-	assert.Less(t, len(a)+len(".snapshot.probe"), 255)
+	assert.Less(t, len(a)+len(".instances.b"), 255)
 	assert.NotEqual(t, a, b)
 }
 

@@ -1,9 +1,7 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +15,15 @@ type StoreOptions struct {
 	// WithoutIt completes "with only these keys removed, ...", for the text of
 	// a [DamagedError].
 	WithoutIt string
+	// Owner is written into the slots, for people who look there.
+	Owner string
+	// Unbegun reports whether it is certain that the first save has never ended:
+	// then a slot that is damaged while the other one has no value is what a
+	// kill has left of it, and the document has never been saved. Nil: it is
+	// not. OnBegun is called when the first save is about to end; if it fails,
+	// so does the save. See [Claim].
+	Unbegun func() bool
+	OnBegun func(ctx context.Context) error
 }
 
 // Slots returns the cache keys in which the document of a key is kept.
@@ -30,8 +37,6 @@ type Store struct {
 	cache Cache
 	slots [2]string
 	opts  StoreOptions
-	probe string
-	owner string
 
 	mu       sync.Mutex
 	loaded   bool
@@ -43,35 +48,10 @@ type Store struct {
 
 // NewStore returns a store of one document under a key of a cache.
 func NewStore(cache Cache, key string, opts StoreOptions) *Store {
-	return &Store{
-		cache: cache,
-		slots: Slots(key),
-		probe: key + ".probe",
-		owner: rand.Text(),
-		opts:  opts,
-	}
+	return &Store{cache: cache, slots: Slots(key), opts: opts}
 }
 
-// Probe writes and reads back a value of its own, so that a cache that cannot
-// be written, or forgets what it is given, is found out before anything
-// depends on it: a file cache whose folder is missing reads like one that is
-// empty.
-func (s *Store) Probe(ctx context.Context) error {
-	want := []byte("probe " + s.owner)
-	if err := s.cache.Set(ctx, s.probe, want); err != nil {
-		return fmt.Errorf("writing key %q to the checkpoint cache, which must be writable before anything is read (a file cache needs its folder): %w", s.probe, err)
-	}
-	got, err := s.cache.Get(ctx, s.probe)
-	if err != nil {
-		return fmt.Errorf("reading back key %q, just written, from the checkpoint cache: %w", s.probe, err)
-	}
-	if !bytes.Equal(got, want) {
-		return fmt.Errorf("reading back key %q from the checkpoint cache: got %d bytes that differ from the %d written", s.probe, len(got), len(want))
-	}
-	return nil
-}
-
-// Load returns the newest document, or false if there never was one. It
+// Load returns the newest document, or false if none has ever been saved. It
 // returns a [*DamagedError] when no slot can be trusted but one has a value, a
 // [*FormatError] for a document of a newer version, and any error of the cache
 // as it is: an unreadable document is not an absent one.
@@ -104,6 +84,10 @@ func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 			problems[i] = err
 			continue
 		}
+		if slot.isBlank() {
+			missing++
+			continue
+		}
 		if newestIn < 0 || slot.newer(newest) {
 			newest, newestIn = slot, i
 		}
@@ -115,6 +99,12 @@ func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 		s.loaded, s.fresh = true, false
 		s.epoch, s.revision, s.next = newest.Epoch+1, newest.Revision, 1-newestIn
 		return newest.Document, true, nil
+	case missing > 0 && s.opts.Unbegun != nil && s.opts.Unbegun():
+		// What is certain now might not be after another kill.
+		if err := s.blank(ctx, problems); err != nil {
+			return nil, false, err
+		}
+		fallthrough
 	case missing == len(s.slots):
 		s.loaded, s.fresh = true, true
 		s.epoch, s.revision, s.next = 1, 0, 0
@@ -122,6 +112,23 @@ func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 	default:
 		return nil, false, s.damaged(problems)
 	}
+}
+
+// blank makes of damaged slots such that have no value.
+func (s *Store) blank(ctx context.Context, problems [2]error) error {
+	text, err := envelope{Format: formatVersion, Owner: s.opts.Owner, Document: noDocument}.encode()
+	if err != nil {
+		return err
+	}
+	for i, problem := range problems {
+		if problem == nil {
+			continue
+		}
+		if err := s.cache.Set(ctx, s.slots[i], text); err != nil {
+			return fmt.Errorf("writing checkpoint key %q: %w", s.slots[i], err)
+		}
+	}
+	return nil
 }
 
 func (s *Store) reportDamage(problems [2]error) {
@@ -145,8 +152,8 @@ func (s *Store) damaged(problems [2]error) error {
 
 // Save writes a document, which must be JSON, as the newest. The first save
 // of a fresh store writes both slots, so that from then on a slot without a
-// value is known for damage. After an error the document may or may not be in
-// the cache; the one saved before it still is.
+// value is known for damage, and ends with OnBegun. After an error the document
+// may or may not be in the cache; the one saved before it still is.
 func (s *Store) Save(ctx context.Context, doc []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,6 +169,11 @@ func (s *Store) Save(ctx context.Context, doc []byte) error {
 			return err
 		}
 	}
+	if s.fresh && s.opts.OnBegun != nil {
+		if err := s.opts.OnBegun(ctx); err != nil {
+			return fmt.Errorf("completing the first save of checkpoint key %q: %w", s.slots[0], err)
+		}
+	}
 	s.fresh = false
 	return nil
 }
@@ -171,7 +183,7 @@ func (s *Store) Save(ctx context.Context, doc []byte) error {
 func (s *Store) write(ctx context.Context, doc []byte) error {
 	s.revision++
 	text, err := envelope{
-		Format: formatVersion, Epoch: s.epoch, Revision: s.revision, Owner: s.owner, Document: doc,
+		Format: formatVersion, Epoch: s.epoch, Revision: s.revision, Owner: s.opts.Owner, Document: doc,
 	}.encode()
 	if err != nil {
 		return err

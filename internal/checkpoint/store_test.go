@@ -213,33 +213,6 @@ func TestStore_NewerFormatAsksForAnUpgrade(t *testing.T) {
 	assert.ErrorContains(t, err, "upgrade")
 }
 
-func TestStore_Probe(t *testing.T) {
-	tests := []struct {
-		name  string
-		cache func() *memory
-		ok    bool
-	}{
-		{"sound", newMemory, true},
-		{"refuses", func() *memory { m := newMemory(); m.fail(refuses); return m }, false},
-		{"tears", func() *memory { m := newMemory(); m.fail(tearsSilently); return m }, false},
-		{"forgets", func() *memory {
-			m := newMemory()
-			m.fail(func(context.Context, string, []byte) ([]byte, error) { return nil, nil })
-			return m
-		}, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			err := checkpoint.NewStore(tt.cache(), "k", checkpoint.StoreOptions{}).Probe(t.Context())
-			if tt.ok {
-				require.NoError(t, err)
-				return
-			}
-			require.ErrorContains(t, err, "k.probe")
-		})
-	}
-}
-
 // Whatever goes wrong, in whatever order, loading gives the last document
 // that was saved or one that was tried after it, and never an older one.
 func TestStore_NeverGoesBack(t *testing.T) {
