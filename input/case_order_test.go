@@ -1,10 +1,13 @@
 package input_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -251,34 +254,100 @@ func TestCases_BatchEndsInsideATransaction(t *testing.T) {
 // nothing behind the failed row is delivered or saved before it, wherever the
 // error strikes and whatever it is (estuary da310c2d9, go-mssqldb #244).
 func TestCases_ReadErrorIsNotTheEndOfRows(t *testing.T) {
-	actions := map[string]simulator.Action{
-		"cut":       simulator.Cut(),
-		"I/O error": simulator.Fail(823, 24, 2, "The operating system returned error 21."),
-		"deadlock":  simulator.Fail(1205, 13, 51, "Transaction was deadlocked on lock resources."),
-		"timeout":   simulator.Fail(1222, 16, 51, "Lock request time out period exceeded."),
+	actions := []struct {
+		name string
+		do   simulator.Action
+	}{
+		{"cut", simulator.Cut()},
+		{"I/O error", simulator.Fail(823, 24, 2, "The operating system returned error 21.")},
+		{"deadlock", simulator.Fail(1205, 13, 51, "Transaction was deadlocked on lock resources.")},
+		{"timeout", simulator.Fail(1222, 16, 51, "Lock request time out period exceeded.")},
 	}
-	for name, action := range actions {
-		for _, rows := range []int64{0, 1, 2} {
-			for _, table := range []string{"a", "b"} {
-				t.Run(fmt.Sprintf("%s after %d rows of %s", name, rows, table), func(t *testing.T) {
+	next := 0 // each place with one of them, and each with all kinds of places
+	for _, table := range []string{"a", "b"} {
+		// The first statement on a change table asks whether it has changes, the
+		// second reads its first page, the third the next.
+		for nth := 1; nth <= 3; nth++ {
+			for rows := range int64(3) { // 2 is behind the last row of a page
+				action := actions[next%len(actions)]
+				next++
+				t.Run(fmt.Sprintf("%s after %d rows of statement %d on %s", action.name, rows, nth, table), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						server := newQuietServer(t, lines(
-							"CREATE TABLE dbo.a (id int NOT NULL PRIMARY KEY)", "CREATE TABLE dbo.b (id int NOT NULL PRIMARY KEY)",
-							enable("dbo", "a"), enable("dbo", "b")))
-						kept := newStore()
-						p := startPipeline(t, server, settings{store: kept})
-						require.Empty(t, p.settled())
-						armed := server.Control(simulator.Fault{On: "select from cdc.dbo_" + table + "_ct", AfterRows: rows, Do: action})
-						change(t, server, lines(
-							"INSERT dbo.a VALUES (1)", "INSERT dbo.b VALUES (2)", "INSERT dbo.b VALUES (3)", "INSERT dbo.a VALUES (5)",
-							"INSERT dbo.b VALUES (6)"))
-						p.want(`c dbo.a {"id":1}`, `c dbo.b {"id":2}`, `c dbo.b {"id":3}`, `c dbo.a {"id":5}`, `c dbo.b {"id":6}`)
-						p.quiet()
-						assert.Equal(t, 1, armed.Fired(), "the fault struck")
-						requireGrowing(t, p.all)
+						readError(t, simulator.Fault{On: "select from cdc.dbo_" + table + "_ct", Nth: nth, AfterRows: rows, Do: action.do})
 					})
 				})
 			}
+		}
+	}
+}
+
+// readError runs one fault while two tables are read.
+func readError(t *testing.T, fault simulator.Fault) {
+	t.Helper()
+	server := newQuietServer(t, lines(
+		"CREATE TABLE dbo.a (id int NOT NULL PRIMARY KEY)", "CREATE TABLE dbo.b (id int NOT NULL PRIMARY KEY)",
+		enable("dbo", "a"), enable("dbo", "b")))
+	kept, accepted := newStore(), &acceptance{}
+	p := startPipeline(t, server, settings{store: kept, output: accepted.take, fields: noData + "max_batch_size: 1\nstreaming_fetch_size: 2\npoll_interval: 5s"})
+	require.Empty(t, p.settled())
+	kept.onSet = accepted.saves
+	armed := server.Control(fault)
+	change(t, server, lines(
+		"INSERT dbo.a VALUES (1)", "INSERT dbo.b VALUES (2)", "INSERT dbo.b VALUES (3)", "INSERT dbo.a VALUES (5)",
+		"INSERT dbo.b VALUES (6)"))
+	p.want(`c dbo.a {"id":1}`, `c dbo.b {"id":2}`, `c dbo.b {"id":3}`, `c dbo.a {"id":5}`, `c dbo.b {"id":6}`)
+	p.quiet()
+	if fault.Nth <= 2 {
+		assert.Equal(t, 1, armed.Fired(), "the fault struck")
+	}
+	requireGrowing(t, p.all)
+	accepted.check(t)
+}
+
+// acceptance is an output that takes everything, and the positions that are saved
+// beside it.
+type acceptance struct {
+	mu    sync.Mutex
+	taken []received
+	saved []savedPosition
+}
+
+// savedPosition is a position and the number of messages accepted before it was
+// saved.
+type savedPosition struct {
+	at       string
+	accepted int
+}
+
+func (a *acceptance) take(_ context.Context, batch []received) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.taken = append(a.taken, batch...)
+	return nil
+}
+
+var positionOf = regexp.MustCompile(`"position":"([^"]+)"`)
+
+// saves is a hook of a store.
+func (a *acceptance) saves(_ context.Context, key string, value []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if found := positionOf.FindSubmatch(value); found != nil && strings.Contains(key, ".position.") {
+		a.saved = append(a.saved, savedPosition{string(found[1]), len(a.taken)})
+	}
+	return nil
+}
+
+// check fails if a position was saved before a message that it stands at or
+// behind was accepted.
+func (a *acceptance) check(t *testing.T) {
+	t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	require.NotEmpty(t, a.saved)
+	for _, s := range a.saved {
+		if s.accepted < len(a.taken) {
+			require.Less(t, s.at, a.taken[s.accepted].Position, "saved after %d messages", s.accepted)
 		}
 	}
 }
