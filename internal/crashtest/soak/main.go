@@ -78,6 +78,7 @@ func soak() error {
 		mu       sync.Mutex
 		total    crashtest.Result
 		coverage = crashtest.Coverage{}
+		played   int
 		failed   []uint64
 	)
 	for range *parallel {
@@ -92,6 +93,9 @@ func soak() error {
 				mu.Lock()
 				total.Add(result)
 				coverage.Add(plan)
+				if played++; played%100 == 0 {
+					fmt.Printf("so far: %d plans, %d failed, %v\n", played, len(failed), time.Since(began).Round(time.Second))
+				}
 				if err != nil {
 					failed = append(failed, seed)
 				}
