@@ -122,13 +122,13 @@ func (a *assembler) fill() {
 }
 
 // markAfter returns the mark that holds after the nth message: while
-// streaming each position is one, in a snapshot only the batch's end.
+// streaming each position is one, among rows only the batch's end.
 func (i item) markAfter(n int, before mark) mark {
 	switch {
 	case n == len(i.batch.Messages)-1:
 		return i.mark
-	case i.mark.streaming:
-		return i.mark.at(i.batch.Messages[n].Position)
+	case i.mark.streaming && !i.mark.pausing():
+		return i.mark.behind(i.batch.Messages[n].Position)
 	default:
 		return before
 	}

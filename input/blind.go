@@ -26,7 +26,21 @@ func (a awaiting) MaxLSN(ctx context.Context) (lsn.LSN, error) {
 
 // CaptureStatus implements [database].
 func (d *serverDatabase) CaptureStatus(ctx context.Context) (sqlserver.CaptureStatus, error) {
-	status, err := d.conn.CaptureStatus(ctx, d.facts, d.cfg.watch.agentQuery)
+	return d.captureStatus(ctx, d.conn)
+}
+
+// CaptureStatusApart implements [database].
+func (d *serverDatabase) CaptureStatusApart(ctx context.Context) (sqlserver.CaptureStatus, error) {
+	conn, err := d.server.Connect(ctx, d.cfg.server.Database)
+	if err != nil {
+		return sqlserver.CaptureStatus{}, err
+	}
+	defer conn.Close()
+	return d.captureStatus(ctx, conn)
+}
+
+func (d *serverDatabase) captureStatus(ctx context.Context, conn *sqlserver.Conn) (sqlserver.CaptureStatus, error) {
+	status, err := conn.CaptureStatus(ctx, d.facts, d.cfg.watch.agentQuery)
 	if err != nil {
 		return status, err
 	}

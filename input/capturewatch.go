@@ -1,7 +1,10 @@
 package input
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/capturejob"
@@ -14,6 +17,7 @@ const reasonCaptureStalled = "capture_stalled"
 
 // captureWatch looks after the capture job of a database.
 type captureWatch struct {
+	looking sync.Mutex // held while it does; guards the rest
 	capturejob.Watch
 	due   time.Time        // of the next look
 	stall capturejob.Stall // as the last look found
@@ -22,13 +26,55 @@ type captureWatch struct {
 // watchCapture looks after the capture job if it is time to, and says what has
 // changed. With strict a job that stands still is an error.
 func (s *source) watchCapture(ctx context.Context, db database) error {
+	return s.watchCaptureBy(ctx, db.CaptureStatus)
+}
+
+// watched does what keeps a connection busy for long, while the capture job is
+// looked after over another one. That it cannot be is for the first to notice.
+func (r *reading) watched(ctx context.Context, db database, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var (
+		watching sync.WaitGroup
+		stalled  error
+	)
+	watching.Go(func() {
+		ticker := time.NewTicker(capturejob.Interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+			err := r.source.watchCaptureBy(ctx, db.CaptureStatusApart)
+			var problem sqlserver.Problem
+			switch {
+			case errors.As(err, &problem) && problem.Reason() == reasonCaptureStalled:
+				stalled = err
+				cancel()
+				return
+			case err != nil:
+				r.source.log.Debugf("How the capture job does is not known: %v", err)
+			}
+		}
+	})
+	err := do(ctx)
+	cancel()
+	watching.Wait()
+	return cmp.Or(stalled, err)
+}
+
+// watchCaptureBy is watchCapture by some way to ask.
+func (s *source) watchCaptureBy(ctx context.Context, ask func(context.Context) (sqlserver.CaptureStatus, error)) error {
 	w := &s.capture
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	now := time.Now()
 	if now.Before(w.due) {
 		return nil
 	}
 	w.due = now.Add(capturejob.Interval)
-	status, err := db.CaptureStatus(ctx)
+	status, err := ask(ctx)
 	if err != nil {
 		return err
 	}

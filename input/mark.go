@@ -41,10 +41,28 @@ func (m mark) before(o mark) bool { return m.position().Before(o.position()) }
 // place tells marks apart between which something was done that is not done
 // again: rows of a snapshot that are read again have other positions.
 func (m mark) place() string {
-	if m.streaming || m.progress == nil {
+	switch {
+	case m.pausing() && !m.progress.Again.Done:
+		return fmt.Sprint(m.progress.Again.Start, m.progress.Again.Tables, m.state.Held)
+	case m.streaming || m.progress == nil:
 		return fmt.Sprint(m.position(), m.state.Held)
 	}
 	return fmt.Sprint(m.progress.Tables)
+}
+
+// pausing reports whether the mark stands where rows were read again in a pause
+// of the stream.
+func (m mark) pausing() bool {
+	return m.streaming && m.progress != nil && m.progress.Again != nil && m.progress.Again.Start == m.state.Position.Commit
+}
+
+// snapshotKnown returns the mark with a progress. A stream that goes on from a
+// position alone, such as another connector's, has none before.
+func (m mark) snapshotKnown() mark {
+	if m.streaming && m.progress == nil {
+		m.progress = &snapshot.Progress{Start: m.state.Position.Commit, Done: true}
+	}
+	return m
 }
 
 // reserving returns the mark with ordinals reserved up to a number, unless it

@@ -37,7 +37,7 @@ var (
 // read starts a reading behind a mark.
 func (s *source) read(from mark) *reading {
 	r := &reading{
-		source: s, session: s.session, mark: from,
+		source: s, session: s.session, mark: from.snapshotKnown(),
 		queue: newQueue(s.cfg.maxQueueSize, s.cfg.maxQueueBytes),
 		ready: make(chan struct{}), done: make(chan struct{}),
 		interval: pace.NewInterval(s.cfg.pollInterval, s.cfg.adaptive),
@@ -59,7 +59,10 @@ func (s *source) read(from mark) *reading {
 func (r *reading) run(ctx context.Context, db database) error {
 	r.source.notifier.Begin(r.mark.snapshotted())
 	if !r.mark.snapshotted() {
-		if err := db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown); err != nil {
+		err := r.watched(ctx, db, func(ctx context.Context) error {
+			return db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown)
+		})
+		if err != nil {
 			return err
 		}
 		if err := r.beat(ctx); err != nil {

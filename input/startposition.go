@@ -2,21 +2,17 @@ package input
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/startposition"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
-// startPosition reads start_position, which snapshot_mode must allow.
+// startPosition reads start_position.
 func (r *reader) startPosition() startposition.Position {
 	p, err := startposition.Parse(r.string(fieldStartPosition))
-	switch {
-	case err != nil:
+	if err != nil {
 		r.refuse(fieldStartPosition, "%v", err)
-	case !p.IsNow() && !strings.EqualFold(r.string(fieldSnapshotMode), snapshotNoData):
-		r.refuse(fieldStartPosition, "%q needs %s: %s: where rows are snapshotted, the stream begins where the snapshot did", p.String(), fieldSnapshotMode, snapshotNoData)
 	}
 	return p
 }
