@@ -17,7 +17,7 @@ import (
 )
 
 // speaking are the packages whose problems and log lines reach an operator.
-var speaking = []string{".", "../snapshot", "../internal/stream", "../internal/checkpoint", "../internal/event", "../internal/notice", "../internal/pace", "../internal/preflight", "../internal/sqlserver", "../internal/startposition"}
+var speaking = []string{".", "../snapshot", "../internal/stream", "../internal/checkpoint", "../internal/event", "../internal/manage", "../internal/notice", "../internal/pace", "../internal/preflight", "../internal/sqlserver", "../internal/startposition"}
 
 // eachSource calls f with every source file of the speaking packages.
 func eachSource(t *testing.T, f func(file *ast.File)) {

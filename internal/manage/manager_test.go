@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type world struct {
 	next     int32
 	// fail returns what becomes of a statement instead.
 	fail func(statement string) error
+	// deaf returns what becomes of a statement that has run.
+	deaf func() error
 	ran  []string // statements that succeeded, by verb and instance
 	log  strings.Builder
 	said []string // warnings
@@ -96,12 +99,19 @@ func (s session) Manage(_ context.Context, statement string) error {
 	if strings.Contains(statement, "sp_cdc_disable_table") {
 		t.Instances = slices.DeleteFunc(t.Instances, func(ci sqlserver.ManagedInstance) bool { return ci.Name == instance })
 		w.ran = append(w.ran, "drop "+instance)
-		return nil
+		return w.answer()
 	}
 	w.next++
 	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: made, StartLSN: at(100), Captured: slices.Clone(t.Columns)})
 	w.ran = append(w.ran, "make "+instance)
-	return nil
+	return w.answer()
+}
+
+func (w *world) answer() error {
+	if w.deaf == nil {
+		return nil
+	}
+	return w.deaf()
 }
 
 func everything(t *testing.T) *schema.Selection {
@@ -152,6 +162,55 @@ func TestManager_Life(t *testing.T) {
 		}
 		assert.Contains(t, w.log.String(), `statement="SET LOCK_TIMEOUT 2000; SET DEADLOCK_PRIORITY LOW; EXEC sys.sp_cdc_enable_table`)
 		assert.Zero(t, w.sessions)
+	})
+}
+
+// Whatever statement is the last of a process, run or not: the next process comes
+// to the same end.
+func TestManager_CrashAtEachStatement(t *testing.T) {
+	lost := fmt.Errorf("the end of the process: %w", sqlserver.ErrConnectionLost)
+	live := func(t *testing.T, crashAt int, ran bool) (w *world, statements int) {
+		w = newWorld(table(cols("id")))
+		w.fail = func(string) error {
+			if statements++; statements == crashAt && !ran {
+				return lost
+			}
+			return nil
+		}
+		w.deaf = func() error {
+			if statements == crashAt && ran {
+				return lost
+			}
+			return nil
+		}
+		m, restarted := w.manager(true), false
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		for _, column := range []string{"", "a", "b"} {
+			if column != "" {
+				w.alter(w.tables[0], column)
+			}
+			for range 10 {
+				wait(t, m, w, lookInterval)
+				if statements == crashAt && !restarted {
+					m, restarted = w.manager(true), true
+					require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+				}
+				if instances := w.tables[0].Instances; len(instances) > 0 {
+					m.Settle([]Identity{identify(&instances[len(instances)-1])})
+				}
+			}
+		}
+		return w, statements
+	}
+	synctest.Test(t, func(t *testing.T) {
+		undisturbed, n := live(t, 0, false)
+		require.Equal(t, []string{"make dbo_t_m12345678_1", "make dbo_t_m12345678_2", "drop dbo_t_m12345678_1", "make dbo_t_m12345678_3", "drop dbo_t_m12345678_2"}, undisturbed.ran)
+		for at := 1; at <= n; at++ {
+			for _, ran := range []bool{false, true} {
+				w, _ := live(t, at, ran)
+				assert.Equal(t, undisturbed.ran, w.ran, "statement %d, run %v", at, ran)
+			}
+		}
 	})
 }
 

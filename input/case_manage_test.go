@@ -1,0 +1,249 @@
+package input_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+const managed = "capture_instances: manage\n"
+
+// instancesOf lists the capture instances of a table, the oldest first.
+func instancesOf(t *testing.T, server *simulator.Server, table string) (names []string) {
+	t.Helper()
+	results, err := server.Query("USE db\nGO\nSELECT capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'" + table + "') ORDER BY create_date, object_id")
+	require.NoError(t, err)
+	for _, row := range results[0].Rows {
+		names = append(names, row[0].Str())
+	}
+	return names
+}
+
+// generations turns the names of instances into what tests compare: the number
+// of one that the input made.
+func generations(names []string) []string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = name
+		if at := strings.LastIndex(name, "_"); strings.Contains(name, "_m") {
+			short[i] = "made " + name[at+1:]
+		}
+	}
+	return short
+}
+
+// A column that is added while changes are read is in the events as soon as the
+// input has made an instance with it. The instance of a person stays, and says
+// so when it is in the way; one that the input has made goes.
+func TestManage_ColumnsAdded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, a int)\nINSERT dbo.t VALUES (1, 1)\n"+enable("dbo", "t"))
+		p := startPipeline(t, server, settings{fields: managed + "include_schema_changes: true"})
+		defer p.stop()
+		p.next(1)
+		p.want(`r dbo.t {"id":1,"a":1}`)
+
+		change(t, server, "ALTER TABLE dbo.t ADD b int NULL\nGO\nINSERT dbo.t VALUES (2, 2, 2)")
+		p.want(`c dbo.t {"id":2,"a":2}`)
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"dbo_t", "made 1"}, generations(instancesOf(t, server, "dbo.t")))
+		change(t, server, "INSERT dbo.t VALUES (3, 3, 3)")
+		assert.Equal(t, "schema_change", p.next(1)[0].Kind)
+		p.want(`c dbo.t {"id":3,"a":3,"b":3}`)
+		<-time.After(time.Minute)
+		assert.Contains(t, p.logs.String(), "EXEC sys.sp_cdc_enable_table")
+		assert.Equal(t, 1, strings.Count(p.logs.String(), "change data capture has no values of the columns"), "%s", p.logs)
+		assert.Equal(t, []string{"dbo_t", "made 1"}, generations(instancesOf(t, server, "dbo.t")), "somebody else may read it")
+
+		change(t, server, "ALTER TABLE dbo.t ADD c int NULL")
+		<-time.After(time.Minute)
+		assert.Equal(t, 1, strings.Count(p.logs.String(), "there is no room for another"))
+		change(t, server, "EXEC sys.sp_cdc_disable_table N'dbo', N't', N'dbo_t'")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"made 1", "made 2"}, generations(instancesOf(t, server, "dbo.t")))
+		change(t, server, "INSERT dbo.t VALUES (4, 4, 4, 4)")
+		assert.Equal(t, "schema_change", p.next(1)[0].Kind)
+		p.want(`c dbo.t {"id":4,"a":4,"b":4,"c":4}`)
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"made 2"}, generations(instancesOf(t, server, "dbo.t")))
+
+		change(t, server, "ALTER TABLE dbo.t DROP COLUMN b\nGO\nINSERT dbo.t VALUES (5, 5, 5)")
+		p.want(`c dbo.t {"id":5,"a":5,"b":null,"c":5}`)
+		<-time.After(time.Minute)
+		change(t, server, "INSERT dbo.t VALUES (6, 6, 6)")
+		assert.Equal(t, "schema_change", p.next(1)[0].Kind)
+		p.want(`c dbo.t {"id":6,"a":6,"c":6}`)
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"made 3"}, generations(instancesOf(t, server, "dbo.t")))
+		p.quiet()
+	})
+}
+
+// Tables that lists name get an instance before the snapshot, or when they are
+// made; no others do, and none at all without lists.
+func TestManage_TablesWithoutInstance(t *testing.T) {
+	const tables = "CREATE TABLE dbo.a (id int NOT NULL PRIMARY KEY)\nCREATE TABLE dbo.b (id int NOT NULL PRIMARY KEY)\nINSERT dbo.a VALUES (1)\nINSERT dbo.b VALUES (1)\n"
+	t.Run("named", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server := newServer(t, tables)
+			p := startPipeline(t, server, settings{fields: managed + `table_include_list: [ 'dbo\.[ac]' ]`})
+			defer p.stop()
+			p.want(`r dbo.a {"id":1}`)
+			change(t, server, "INSERT dbo.a VALUES (2)\nINSERT dbo.b VALUES (2)\nCREATE TABLE dbo.c (id int NOT NULL PRIMARY KEY)")
+			p.want(`c dbo.a {"id":2}`)
+			<-time.After(time.Minute)
+			change(t, server, "INSERT dbo.c VALUES (1)")
+			p.want(`c dbo.c {"id":1}`)
+			assert.Equal(t, []string{"made 1"}, generations(instancesOf(t, server, "dbo.a")))
+			assert.Empty(t, instancesOf(t, server, "dbo.b"))
+			p.quiet()
+		})
+	})
+	t.Run("not named", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server := newServer(t, tables)
+			p := startPipeline(t, server, settings{fields: managed + `table_exclude_list: [ 'dbo\.b' ]`})
+			defer p.stop()
+			p.logged("(no_tables)")
+			assert.Empty(t, instancesOf(t, server, "dbo.a"))
+		})
+	})
+}
+
+// The connection is lost before the answer to a statement came, and the pipeline
+// is killed with it: nothing is missing, and what is to be made and dropped is,
+// once. Other statements, and those that did not run: see package manage.
+func TestManage_CrashAtStatement(t *testing.T) {
+	for _, on := range []string{"exec:sp_cdc_enable_table", "exec:sp_cdc_disable_table"} {
+		t.Run(on, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { crashWhileManaging(t, on) })
+		})
+	}
+}
+
+func crashWhileManaging(t *testing.T, on string) {
+	server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nCREATE TABLE dbo.u (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "u"))
+	kept := newStore()
+	config := settings{fields: managed + "table_include_list: [ 'dbo\\..*' ]\npoll_interval: 10s", store: kept}
+	armed := server.Control(simulator.Fault{On: on, Nth: 2, AfterBytes: 1, Do: simulator.Cut()})
+	p := startPipeline(t, server, config)
+	defer func() { p.stop() }()
+	var all []received
+	restarted := false
+	write := func(columns string) {
+		change(t, server, "INSERT dbo.t VALUES ("+columns+")")
+		<-time.After(time.Minute)
+		if armed.Fired() > 0 && !restarted {
+			all = append(all, p.everything()...)
+			config.store = config.store.copyOf()
+			p.stop()
+			p, restarted = startPipeline(t, server, config), true
+			<-time.After(time.Minute)
+		}
+	}
+	<-time.After(time.Minute)
+	require.Equal(t, []string{"made 1"}, generations(instancesOf(t, server, "dbo.t")))
+	write("1")
+	for i, column := range []string{"a", "b", "c"} {
+		change(t, server, "ALTER TABLE dbo.t ADD "+column+" int NULL")
+		<-time.After(time.Minute)
+		write(fmt.Sprint(i+2) + strings.Repeat(", 7", i+1))
+		write(fmt.Sprint(i+12) + strings.Repeat(", 7", i+1))
+	}
+	require.Equal(t, 1, armed.Fired())
+	all = append(all, p.everything()...)
+	assert.Equal(t, []string{
+		`c dbo.t {"id":1}`, `c dbo.t {"id":2,"a":7}`, `c dbo.t {"id":12,"a":7}`, `c dbo.t {"id":3,"a":7,"b":7}`, `c dbo.t {"id":13,"a":7,"b":7}`,
+		`c dbo.t {"id":4,"a":7,"b":7,"c":7}`, `c dbo.t {"id":14,"a":7,"b":7,"c":7}`,
+	}, shorts(lastDeliveries(all)))
+	assert.Equal(t, []string{"made 4"}, generations(instancesOf(t, server, "dbo.t")))
+	assert.Equal(t, []string{"dbo_u"}, instancesOf(t, server, "dbo.u"))
+}
+
+// Without the right to make instances they are followed, and a warning says once
+// which right is missing.
+func TestManage_Denied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nCREATE TABLE dbo.u (id int)\nINSERT dbo.t VALUES (1)\n"+enable("dbo", "t")+
+			"CREATE LOGIN reader WITH PASSWORD = '"+password+"', CHECK_POLICY = OFF\nCREATE USER reader FOR LOGIN reader\n"+
+			"GRANT SELECT ON SCHEMA::dbo TO reader\nGRANT SELECT ON SCHEMA::cdc TO reader")
+		p := startPipeline(t, server, settings{fields: managed + "user: reader\npoll_interval: 10s\ntable_include_list: [ 'dbo\\..*' ]"})
+		defer p.stop()
+		p.want(`r dbo.t {"id":1}`)
+		change(t, server, "ALTER TABLE dbo.t ADD a int NULL")
+		<-time.After(10 * time.Minute)
+		assert.Equal(t, 1, strings.Count(p.logs.String(), "run ALTER ROLE db_owner ADD MEMBER [reader]"))
+		assert.NotContains(t, p.logs.String(), "EXEC sys.sp_cdc_enable_table")
+		change(t, server, enableAs("dbo", "t", "second")+"INSERT dbo.t VALUES (2, 2)")
+		p.want(`c dbo.t {"id":2,"a":2}`)
+		change(t, server, "ALTER ROLE db_owner ADD MEMBER reader")
+		<-time.After(6 * time.Minute)
+		assert.Len(t, instancesOf(t, server, "dbo.u"), 1, "the right has been granted")
+	})
+}
+
+// A table that somebody keeps locked is left alone; others, and the stream, go on.
+func TestManage_BusyTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, pagedTables+enable("dbo", "a")+enable("dbo", "b"))
+		p := startPipeline(t, server, settings{fields: managed + "snapshot_mode: no_data\npoll_interval: 10s"})
+		defer p.stop()
+		<-time.After(time.Minute)
+		sqlExec(t, server, "USE db\nALTER TABLE dbo.a ADD w int NULL\nALTER TABLE dbo.b ADD w int NULL")
+		other, err := sqlserver.NewServer(sqlserver.Config{
+			Host: "server", User: "sa", Password: password, Database: "db", Encrypt: sqlserver.EncryptFalse, Dial: server.DialContext,
+		})
+		require.NoError(t, err)
+		writer, err := other.Connect(t.Context(), "")
+		require.NoError(t, err)
+		defer writer.Close()
+		run := func(text string) { require.NoError(t, writer.Exec(t.Context(), text)) }
+		run("BEGIN TRANSACTION; UPDATE dbo.a SET v = 5 WHERE id = 1")
+		<-time.After(3 * time.Minute)
+		assert.Equal(t, []string{"dbo_a"}, generations(instancesOf(t, server, "dbo.a")))
+		assert.Equal(t, []string{"dbo_b", "made 1"}, generations(instancesOf(t, server, "dbo.b")))
+		change(t, server, "INSERT dbo.b VALUES (4, 4, 4)")
+		p.want(`c dbo.b {"id":4,"v":4,"w":4}`)
+		run("COMMIT")
+		p.want(`u dbo.a {"id":1,"v":5}`)
+		<-time.After(6 * time.Minute)
+		assert.Equal(t, []string{"dbo_a", "made 1"}, generations(instancesOf(t, server, "dbo.a")))
+		change(t, server, "INSERT dbo.a VALUES (4, 4, 4)")
+		p.want(`c dbo.a {"id":4,"v":4,"w":4}`)
+		p.quiet()
+	})
+}
+
+// Two inputs that manage the same table make one instance, which both read; none
+// drops what the other has made.
+func TestManage_TwoInputs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n")
+		fields := managed + "table_include_list: [ 'dbo\\..*' ]\npoll_interval: 10s"
+		p := startPipeline(t, server, settings{fields: fields})
+		defer p.stop()
+		q := startPipeline(t, server, settings{fields: fields + "\ntopic_prefix: other"})
+		defer q.stop()
+		<-time.After(time.Minute)
+		for i, columns := range []string{"", ", 1", ", 1, 1", ", 1, 1, 1"} {
+			if i > 0 {
+				change(t, server, fmt.Sprintf("ALTER TABLE dbo.t ADD c%d int NULL", i))
+				<-time.After(2 * time.Minute)
+			}
+			assert.LessOrEqual(t, len(instancesOf(t, server, "dbo.t")), 2)
+			change(t, server, fmt.Sprintf("INSERT dbo.t VALUES (%d%s)", i, columns))
+			assert.Equal(t, shorts(p.next(1)), shorts(q.next(1)))
+		}
+		p.quiet()
+		q.quiet()
+		assert.NotContains(t, p.logs.String()+q.logs.String(), "Cannot go on")
+	})
+}
