@@ -79,8 +79,11 @@ func (s *Server) Exec(script string) error {
 }
 
 // Query is Exec that returns the result sets of the script.
-func (s *Server) Query(script string) ([]engine.ResultSet, error) {
-	admin, err := s.backend.Login(engine.Login{User: "sa", Password: s.opts.Logins["sa"], App: "simulator"})
+func (s *Server) Query(script string) ([]engine.ResultSet, error) { return s.query(nil, script) }
+
+// query runs a script over a replica; nil is the server itself.
+func (s *Server) query(replica *engine.Replica, script string) ([]engine.ResultSet, error) {
+	admin, err := s.backend.Login(engine.Login{User: "sa", Password: s.opts.Logins["sa"], App: "simulator", Replica: replica})
 	if err != nil {
 		return nil, fmt.Errorf("logging in as sa: %w", err)
 	}

@@ -59,6 +59,24 @@ func (r *Secondary) Failover() {
 	r.server.Restart()
 }
 
+// ForceFailover is Failover as FORCE_FAILOVER_ALLOW_DATA_LOSS does it: the
+// databases begin new recovery forks (MS docs: Perform a forced manual failover
+// of an Always On availability group). None is lost here, since the replica
+// follows until then.
+func (r *Secondary) ForceFailover() error {
+	if err := r.server.instance.ForkDatabases(); err != nil {
+		return err
+	}
+	r.Failover()
+	return nil
+}
+
+// Exec is Server.Exec over the replica.
+func (r *Secondary) Exec(script string) error {
+	_, err := r.server.query(r.replica, script)
+	return err
+}
+
 // FailBack makes the server itself the primary again.
 func (s *Server) FailBack() {
 	if s.instance == nil || s.instance.Primary() == nil {

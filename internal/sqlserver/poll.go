@@ -41,6 +41,8 @@ type Poll struct {
 	// that there was none; zero if unknown. Now is the server's clock. Both are
 	// in UTC.
 	MaxTime, Now time.Time
+	// MaxRecorded is MaxTime as it is recorded; see [Recorded].
+	MaxRecorded time.Time
 	// Commits are the captured transactions asked for, in order.
 	Commits []Commit
 	// Instances changes whenever the set of capture instances does, or the
@@ -58,6 +60,8 @@ type Commit struct {
 	// The mapping allows NULL for both: then one stands for the other, and
 	// both are zero if it has neither.
 	Begin, End time.Time
+	// Recorded is its end as it is recorded; see [Recorded].
+	Recorded time.Time
 }
 
 // Fingerprint stands for the set of a database's capture instances and for the
@@ -105,6 +109,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 		commit := Commit{}
 		commit.LSN, _ = s.lsn()
 		commit.Begin, commit.End = s.time(), s.time()
+		commit.Recorded = commit.End
 		if s.err != nil {
 			return Poll{}, cmp.Or(rows.Close(), s.err)
 		}
@@ -120,6 +125,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 			p.Instances = Fingerprint{Count: s.int(), Sum: s.int(), Newest: s.time(), Started: s.int()}
 			p.Instances.Altered, _ = s.lsn()
 			p.MaxTime, p.Now = s.time(), s.time()
+			p.MaxRecorded = p.MaxTime
 			if s.err != nil {
 				return Poll{}, s.err
 			}

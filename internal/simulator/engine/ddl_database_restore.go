@@ -191,7 +191,8 @@ func (x *Exec) finishRestore(db *Database, set *backupSet, opts restoreOptions) 
 	owner := x.s.effectiveLogin().Name
 	same := set.Server == x.in.opts.ServerName && strings.EqualFold(set.Database, db.Name())
 	err := x.saveOptions(db, func(o *DatabaseOptions) {
-		o.RecoveryFork, o.ForkPoint, o.State = newGUID(), set.LastLSN, "ONLINE"
+		o.fork(set.LastLSN)
+		o.State = "ONLINE"
 		o.LastLogBackup = ""
 		if !same {
 			o.Owner = owner

@@ -138,6 +138,28 @@ func (in *Instance) Failover(to *Replica) {
 	}
 }
 
+// ForkDatabases begins a new recovery fork in every user database, at the end of
+// its log.
+func (in *Instance) ForkDatabases() error {
+	for _, db := range userDatabases(in) {
+		point := db.store.LastCommitLSN().String()
+		err := in.System(db.Name(), func(x *Exec) error {
+			x.s.maintenance = true
+			return x.UpdateOptions(db, func(o *DatabaseOptions) { o.fork(point) })
+		})
+		if err != nil {
+			return fmt.Errorf("beginning a recovery fork of %q: %w", db.Name(), err)
+		}
+	}
+	return nil
+}
+
+// fork begins a new recovery fork at an LSN. What first_recovery_fork_guid is
+// after the second is not documented: here it is the fork before.
+func (o *DatabaseOptions) fork(point string) {
+	o.FirstFork, o.RecoveryFork, o.ForkPoint = o.RecoveryFork, newGUID(), point
+}
+
 // ReadOnlyRoute is where the primary sends a client that asks for read intent
 // and names a database of the group, when a secondary has a routing address
 // (MS docs: Configure read-only routing for an Always On availability group).

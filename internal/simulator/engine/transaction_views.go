@@ -260,7 +260,12 @@ func numericLSN(l storage.LSN) string {
 	return n.String()
 }
 
+// registerRecoveryStatus registers sys.database_recovery_status, which Azure SQL
+// Database does not have (MS docs).
 func (in *Instance) registerRecoveryStatus() {
+	if in.IsAzure() {
+		return
+	}
 	lsn := sqltypes.Type{ID: sqltypes.Numeric, Precision: 25}
 	in.dynamicView("database_recovery_status", []any{
 		"database_id", typeInt, "database_guid", typeGUID, "family_guid", typeGUID, "last_log_backup_lsn", lsn,
