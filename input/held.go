@@ -32,8 +32,8 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 	before, held := s.held[table]
 	var problem sqlserver.Problem
 	if !errors.As(cause, &problem) {
+		s.log.Infof("Table %s is no longer held", table)
 		if held {
-			s.log.Infof("Table %s is no longer held (%s)", table, before)
 			s.meter.Held(h.Schema, h.Table, before, false)
 			delete(s.held, table)
 		}

@@ -78,6 +78,8 @@ func (h Held) Name() string { return h.Schema + "." + h.Table }
 type holding struct {
 	// held does not change once made.
 	held []Held
+	// untold is set when tables have come or gone since the last place was told.
+	untold bool
 	// tried is when each was tried last, by its name, and why it cannot be read
 	// on; none if this reader has not tried yet.
 	tried map[string]trial
@@ -206,7 +208,7 @@ func (r *Reader) hold(ctx context.Context, troubles tablesError) error {
 	if r.opts.Transactions != nil && insideTransaction(r.position) {
 		r.position = replaying(r.position)
 	}
-	r.held = slices.Clone(r.held)
+	r.held, r.untold = slices.Clone(r.held), true
 	for _, of := range troubles {
 		h := Held{
 			Schema: of.id.Schema, Table: of.id.Table, SourceObjectID: of.id.SourceObjectID,
@@ -252,6 +254,7 @@ func (r *Reader) release(over func(Held) bool) {
 			kept = append(kept, h)
 			continue
 		}
+		r.untold = true
 		delete(r.tried, h.Name())
 		if r.opts.OnHeld != nil {
 			r.opts.OnHeld(h, nil)

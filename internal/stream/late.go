@@ -92,8 +92,7 @@ func (r *Reader) catchUp(ctx context.Context) error {
 			return err
 		}
 		r.release(l.held.same)
-		r.late, r.loaded = r.late[1:], false
-		return r.sink.Advance(ctx, r.placeAt(r.position))
+		r.loaded = false
 	case more:
 		return nil
 	default: // the server is behind where it was: later

@@ -299,14 +299,26 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 	if err := r.tellAlone(ctx, upTo); err != nil {
 		return false, err
 	}
-	if to := lsn.EndOf(upTo); r.position.Before(to) {
-		if err := r.sink.Advance(ctx, r.placeAt(to)); err != nil {
-			return false, err
-		}
-		r.position = to
+	if err := r.advance(ctx, lsn.EndOf(upTo)); err != nil {
+		return false, err
 	}
 	r.endHandovers()
 	return cut || pauses, nil
+}
+
+// advance tells of the place behind a pass, if that is news.
+func (r *Reader) advance(ctx context.Context, to lsn.Position) error {
+	if !r.position.Before(to) {
+		to = r.position
+	}
+	if to == r.position && !r.untold {
+		return nil
+	}
+	if err := r.sink.Advance(ctx, r.placeAt(to)); err != nil {
+		return err
+	}
+	r.position, r.untold = to, false
+	return nil
 }
 
 // bounds returns the LSN up to which a poll covers everything, and whether its
