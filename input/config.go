@@ -75,6 +75,7 @@ type config struct {
 func parseConfig(parsed *service.ParsedConfig) (config, error) {
 	r := &reader{parsed: parsed}
 	c := r.config()
+	r.together = true
 	c.validate(r)
 	if len(r.refused) > 0 {
 		return config{}, r.refused
@@ -118,7 +119,7 @@ func (r *reader) config() config {
 		notifications:            r.notifications(),
 		maxIterationTransactions: r.atLeast(0, fieldMaxIterationTransactions),
 		queryMode:                choice(r, fieldDataQueryMode, queryDirect, queryFunction),
-		captureInstances:         r.captureInstances(),
+		captureInstances:         choice(r, fieldCaptureInstances, instancesObserve, instancesFollow, instancesManage),
 		maxBatchSize:             r.atLeast(1, fieldMaxBatchSize),
 		maxQueueSize:             r.atLeast(1, fieldMaxQueueSize),
 		maxQueueBytes:            r.atLeast(0, fieldMaxQueueSizeInBytes),
@@ -148,11 +149,19 @@ func (c *config) validate(r *reader) {
 	if c.databases.several() {
 		c.server.Database = "" // each source has its own
 	}
-	if _, err := schema.NewSelection(c.selection); err != nil {
-		r.refuseFor(err)
+	r.selects(c.selection)
+	if !c.startPosition.IsNow() && c.snapshotMode != snapshotNoData {
+		r.refuse(fieldStartPosition, "%q needs %s: %s: where rows are snapshotted, the stream begins where the snapshot did", c.startPosition.String(), fieldSnapshotMode, snapshotNoData)
 	}
 	if c.startPosition.IsLSN() && c.databases.several() {
 		r.refuse(fieldStartPosition, "an LSN is of one database; give a time, or each database an input of its own")
+	}
+	if c.notifications.sink && c.notifications.topic == "" {
+		r.refuse(fieldNotificationSinkTopicName, "required with %s in %s", channelSink, fieldNotificationEnabledChannels)
+	}
+	if c.captureInstances == instancesManage && c.server.ApplicationIntent == sqlserver.IntentReadOnly {
+		r.refuse(fieldCaptureInstances, "%s makes and drops capture instances, which %s: %s forbids; use %s, and %s where the primary is read",
+			instancesManage, fieldApplicationIntent, sqlserver.IntentReadOnly, instancesFollow, instancesManage)
 	}
 	// As Debezium demands (CommonConnectorConfig.validateMaxQueueSize).
 	if c.maxQueueSize <= c.maxBatchSize {

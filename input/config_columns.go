@@ -11,18 +11,30 @@ import (
 
 // selection reads what is captured, and what events show of it.
 func (r *reader) selection() schema.SelectionOptions {
-	return schema.SelectionOptions{
+	o := schema.SelectionOptions{
 		Tables: schema.FilterOptions{
-			SchemaInclude: r.strings(fieldSchemaIncludeList), SchemaExclude: r.strings(fieldSchemaExcludeList),
-			TableInclude: r.strings(fieldTableIncludeList), TableExclude: r.strings(fieldTableExcludeList),
-			InstanceInclude: r.strings(fieldInstanceIncludeList),
+			SchemaInclude: r.patterns(fieldSchemaIncludeList), SchemaExclude: r.patterns(fieldSchemaExcludeList),
+			TableInclude: r.patterns(fieldTableIncludeList), TableExclude: r.patterns(fieldTableExcludeList),
+			InstanceInclude: r.patterns(fieldInstanceIncludeList),
 			Builtin:         !r.bool(fieldTableIgnoreBuiltin),
 		},
-		ColumnInclude: r.strings(fieldColumnIncludeList), ColumnExclude: r.strings(fieldColumnExcludeList),
+		ColumnInclude: r.patterns(fieldColumnIncludeList), ColumnExclude: r.patterns(fieldColumnExcludeList),
 		Keys:     r.string(fieldMessageKeyColumns),
 		Rules:    r.rules(),
 		MaskKeys: r.bool(fieldColumnMaskKeys),
 		Computed: choice(r, fieldComputedColumns, computedOmit, computedSnapshot) == computedSnapshot,
+	}
+	r.selects(schema.SelectionOptions{Keys: o.Keys})
+	for _, rule := range o.Rules {
+		r.selects(schema.SelectionOptions{Rules: []schema.RuleOptions{rule}})
+	}
+	return o
+}
+
+// selects checks what is captured, or a part of it.
+func (r *reader) selects(o schema.SelectionOptions) {
+	if _, err := schema.NewSelection(o); err != nil {
+		r.refuseFor(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
@@ -24,6 +25,9 @@ func (r *reader) server() sqlserver.Config {
 		QueryTimeout:      r.pauseOrNone(fieldDatabaseQueryTimeout, "no limit"),
 		InitialStatements: r.strings(fieldDatabaseInitialStatements),
 	}
+	r.reaches(fieldHost, sqlserver.Config{Host: c.Host})
+	r.reaches(fieldConnectionString, sqlserver.Config{ConnectionString: c.ConnectionString})
+	r.reaches(fieldDriverOptions, sqlserver.Config{Host: "host", DriverOptions: c.DriverOptions})
 	if r.parsed.Contains(fieldAuth) {
 		c.Auth = r.auth()
 	}
@@ -43,6 +47,18 @@ func (r *reader) server() sqlserver.Config {
 		c.QueryTimeout = sqlserver.NoQueryTimeout
 	}
 	return c
+}
+
+// reaches checks a field of how the server is reached, by itself; it may be
+// empty.
+func (r *reader) reaches(field string, c sqlserver.Config) {
+	if c.Host == "" && c.ConnectionString == "" {
+		return
+	}
+	var refused *sqlserver.FieldError
+	if _, err := sqlserver.NewServer(c); errors.As(err, &refused) && refused.Field == field {
+		r.refuse(field, "%s", refused.Text)
+	}
 }
 
 // intent reads application_intent, in the case that the protocol wants.

@@ -1,11 +1,14 @@
 package input
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // reader reads fields and notes what it refuses, so that a list of fields stays
@@ -13,6 +16,8 @@ import (
 type reader struct {
 	parsed  *service.ParsedConfig
 	refused refusals
+	// together is set once fields are compared, after each was read by itself.
+	together bool
 }
 
 // read calls a typed accessor.
@@ -41,6 +46,17 @@ func (r *reader) optionalBool(field string, otherwise bool) bool {
 		return otherwise
 	}
 	return r.bool(field)
+}
+
+// patterns reads a list of Java regular expressions.
+func (r *reader) patterns(field string) []string {
+	texts := r.strings(field)
+	for i, text := range texts {
+		if _, err := schema.CompilePattern(text); err != nil {
+			r.refuse(fmt.Sprintf("%s[%d]", field, i), "%v", err)
+		}
+	}
+	return texts
 }
 
 // choice reads a field that has one of a few values, all in lower case, which

@@ -3,7 +3,6 @@ package input
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/signal"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -18,16 +17,6 @@ const (
 	instancesFollow  = "follow"
 	instancesManage  = "manage"
 )
-
-// captureInstances reads capture_instances.
-func (r *reader) captureInstances() string {
-	value := choice(r, fieldCaptureInstances, instancesObserve, instancesFollow, instancesManage)
-	if value == instancesManage && strings.EqualFold(r.string(fieldApplicationIntent), sqlserver.IntentReadOnly) {
-		r.refuse(fieldCaptureInstances, "%s makes and drops capture instances, which %s: %s forbids; use %s, and %s where the primary is read",
-			instancesManage, fieldApplicationIntent, sqlserver.IntentReadOnly, instancesFollow, instancesManage)
-	}
-	return value
-}
 
 // chooseInstances decides which capture instances of each table the stream will
 // read after the snapshot, so that the rows have their shape.

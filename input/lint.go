@@ -2,6 +2,7 @@ package input
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -73,17 +74,16 @@ func texts(rs refusals) []any {
 // refusedAlone returns what is wrong with the value of a field, whatever others
 // are.
 func refusedAlone(field string, value any) refusals {
-	return slices.DeleteFunc(refusedOf(map[string]any{field: value}), func(r refusal) bool { return r.field != field })
+	return slices.DeleteFunc(refusedOf(map[string]any{field: value}), func(r refusal) bool {
+		return r.field != field || r.listed || r.together
+	})
 }
 
-// refusedTogether returns what is wrong with fields and that none of them is
-// told of alone, and what fields that do not exist may have been meant as.
+// refusedTogether returns what is wrong with several fields, and what fields that
+// do not exist may have been meant as.
 func refusedTogether(fields map[string]any) refusals {
-	together := slices.DeleteFunc(refusedOf(fields), func(r refusal) bool {
-		value, given := fields[r.field]
-		return r.listed || given && !slices.Contains(foreign, r.field) && slices.ContainsFunc(refusedAlone(r.field, value), func(alone refusal) bool { return alone.text == r.text })
-	})
-	return append(together, misnamed(fields)...)
+	rs := slices.DeleteFunc(refusedOf(fields), func(r refusal) bool { return !r.together })
+	return append(rs, misnamed(fields)...)
 }
 
 // foreign are the fields whose specification is Benthos's own, with its own lint
@@ -94,9 +94,6 @@ var foreign = []string{fieldTLS, fieldBatching}
 // not, the linter says itself.
 func refusedOf(fields map[string]any) refusals {
 	complete := map[string]any{fieldTopicPrefix: "topic", fieldCheckpointCache: "cache"}
-	if _, given := fields[fieldConnectionString]; !given && len(fields) == 1 {
-		complete[fieldHost], complete[fieldUser], complete[fieldDatabaseNames] = "host", "user", []any{"database"}
-	}
 	for name, value := range fields {
 		if value = standIn(name, value); value != nil && !slices.Contains(foreign, name) {
 			complete[name] = value
@@ -108,10 +105,11 @@ func refusedOf(fields map[string]any) refusals {
 	}
 	parsed, err := lintedSpec.Load().ParseYAML(string(text), nil)
 	if err != nil {
-		return nil // it is of another shape than specified, as the linter says
+		return nil // a list is no list, as the linter says
 	}
 	_, err = parseConfig(parsed)
-	refused, _ := err.(refusals)
+	var refused refusals
+	errors.As(err, &refused)
 	return refused
 }
 

@@ -18,6 +18,8 @@ type refusal struct {
 	// listed is set if the specification lists the values that there are, so
 	// that the linter of Benthos refuses others by itself.
 	listed bool
+	// together is set if the value is refused because of others.
+	together bool
 }
 
 // refusals are all that is wrong with a configuration, in one line.
@@ -36,12 +38,12 @@ func (rs refusals) Error() string {
 // group before it, or an index behind it. Of each field the first mistake
 // counts: others may be its consequences.
 func (r *reader) refuse(field, format string, args ...any) {
-	r.add(refusal{text: field + ": " + fmt.Sprintf(format, args...), field: field})
+	r.add(refusal{field: field, text: field + ": " + fmt.Sprintf(format, args...)})
 }
 
 // refuseUnlisted is refuse for a value that the specification does not list.
 func (r *reader) refuseUnlisted(field, format string, args ...any) {
-	r.add(refusal{text: field + ": " + fmt.Sprintf(format, args...), field: field, listed: true})
+	r.add(refusal{field: field, text: field + ": " + fmt.Sprintf(format, args...), listed: true})
 }
 
 // refuseFor notes an error that names its field itself.
@@ -64,6 +66,7 @@ func (r *reader) addGroup(name string, group *reader) {
 
 func (r *reader) add(one refusal) {
 	one.field = one.field[:strings.IndexAny(one.field+".", ".[")]
+	one.together = r.together
 	if !slices.ContainsFunc(r.refused, func(other refusal) bool { return other.field == one.field }) {
 		r.refused = append(r.refused, one)
 	}

@@ -56,11 +56,8 @@ func (r *reader) notifications() notificationConfig {
 			r.refuse(fieldNotificationEnabledChannels, "unknown value %q; use %s or %s", channel, channelSink, channelLog)
 		}
 	}
-	switch {
-	case c.sink && c.topic == "":
-		r.refuse(fieldNotificationSinkTopicName, "required with %s in %s", channelSink, fieldNotificationEnabledChannels)
-	case c.topic != "" && !validTopicPart.MatchString(c.topic):
-		r.refuse(fieldNotificationSinkTopicName, "%q: use letters, digits, dots, underscores and hyphens", c.topic)
+	if c.topic != "" {
+		r.topicPart(fieldNotificationSinkTopicName, c.topic)
 	}
 	return c
 }

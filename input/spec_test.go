@@ -15,7 +15,7 @@ import (
 func lint(t *testing.T, yaml string) []string {
 	t.Helper()
 	env := service.NewEnvironment()
-	require.NoError(t, env.RegisterBatchInput(Name, Spec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
+	require.NoError(t, env.RegisterBatchInput(Name, sharedSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
 		return nil, nil
 	}))
 	lints, err := env.NewComponentConfigLinter().LintInputYAML([]byte(yaml))
@@ -36,7 +36,7 @@ func TestSpec_Lint(t *testing.T) {
 		want string // part of the one lint; empty: none
 	}{
 		{"complete", server + required, ""},
-		{"connection string", "  connection_string: sqlserver://h\n" + required, ""},
+		{"connection string", "  connection_string: sqlserver://h?database=db\n" + required, ""},
 		{"no server", required, "host: required unless connection_string is set"},
 		{"both forms", "  connection_string: sqlserver://h\n" + server + required, "connection_string: cannot be combined with host"},
 		{"no topic prefix", server + "  checkpoint_cache: offsets\n", "topic_prefix"},
@@ -46,14 +46,14 @@ func TestSpec_Lint(t *testing.T) {
 		{"host with instance", "  host: 'h\\SQL2019'\n  user: u\n  database_names: [db]\n" + required, "instance into instance"},
 		{"address of IPv6", "  host: 2001:db8::1\n  user: u\n  database_names: [db]\n" + required, ""},
 		{"no cache", server + "  topic_prefix: p\n", "checkpoint_cache"},
-		{"unknown field", server + required + "  table_includelist: []\n", "table_includelist"},
+		{"unknown field", server + required + "  bible: 1\n", "field bible not recognised"},
 		{"both lists", server + required + "  table_include_list: [a]\n  table_exclude_list: [b]\n", "cannot be combined with table_include_list"},
 		{"one list empty", server + required + "  table_include_list: []\n  table_exclude_list: [b]\n", ""},
 		{"unclosed group", server + required + "  table_include_list: ['dbo\\.(a']\n", `table_include_list[0]: regular expression "dbo\\.(a"`},
 		{"unclosed class", server + required + "  table_exclude_list: ['dbo\\.[a']\n", "regular expression"},
 		{"nothing to repeat", server + required + "  table_exclude_list: ['*']\n", "regular expression"},
 		{"lookahead", server + required + "  table_include_list: ['dbo\\.(?!audit).*']\n", ""},
-		{"possessive", server + required + "  table_include_list: ['dbo\\.a++']\n", "possessive"},
+		{"possessive", server + required + "  table_include_list: ['dbo\\.a++']\n", "nested repetition"},
 		{"bad duration", server + required + "  poll_interval: 5 parsecs\n", "invalid duration"},
 		{"duration without unit", server + required + "  poll_interval: '5'\n", "invalid duration"},
 		{"negative duration", server + required + "  poll_interval: -1s\n", "invalid duration"},
@@ -70,22 +70,22 @@ func TestSpec_Lint(t *testing.T) {
 		{"two databases", server + required + "  database_names: [a, 'b_.*']\n", ""},
 		{"observing instances", server + required + "  capture_instances: observe\n", ""},
 		{"managing instances", server + required + "  capture_instances: manage\n", ""},
-		{"unknown way with instances", server + required + "  capture_instances: make\n", "make"},
-		{"unknown handling of instances", server + required + "  capture_instances: ignore\n", "use follow or observe"},
+		{"unknown handling of instances", server + required + "  capture_instances: ignore\n", "ignore"},
 		{"empty database", server + required + "  database_names: [a, '']\n", "must not be empty"},
 		{"unknown mode", server + required + "  snapshot_mode: sometimes\n", "sometimes"},
-		{"start at an LSN", server + required + "  start_position: 0x00000027000007580005\n", ""},
-		{"start at a time", server + required + "  start_position: 2026-01-31T12:00:00.5+01:00\n", ""},
+		{"start at an LSN", server + required + "  snapshot_mode: no_data\n  start_position: 0x00000027000007580005\n", ""},
+		{"start at a time", server + required + "  snapshot_mode: no_data\n  start_position: 2026-01-31T12:00:00.5+01:00\n", ""},
 		{"start nowhere", server + required + "  start_position: yesterday\n", `"yesterday" is no start`},
 		{"read-only intent", server + required + "  application_intent: ReadOnly\n", ""},
 		{"unknown intent", server + required + "  application_intent: WriteOnly\n", "WriteOnly"},
-		{"token", server + required + "  auth: { mode: entra_managed_identity, client_id: id }\n", ""},
+		{"token", "  host: h\n  database_names: [db]\n" + required + "  auth: { mode: entra_managed_identity, client_id: id }\n", ""},
 		{"unknown authentication", server + required + "  auth: { mode: magic }\n", "magic"},
 		{"no limit of queries", server + required + "  database_query_timeout: 0s\n", ""},
 		{"bad limit of queries", server + required + "  database_query_timeout: long\n", "0s is no limit"},
 		{"no retries", server + required + "  errors_max_retries: 0\n", ""},
 		{"negative retries", server + required + "  errors_max_retries: -2\n", "must be -1 for no limit"},
 		{"unknown metadata", server + required + "  metadata_include: [lsn]\n", `unknown metadata key "lsn"`},
+		{"start with a snapshot", server + required + "  start_position: earliest\n", "start_position: \"earliest\" needs snapshot_mode: no_data"},
 		{"known metadata", server + required + "  metadata_include: [schema, commit_lsn]\n", ""},
 	}
 	for _, tt := range tests {
@@ -103,7 +103,7 @@ func TestSpec_Lint(t *testing.T) {
 
 func TestSpec_ExamplesLint(t *testing.T) {
 	env := service.NewEnvironment()
-	require.NoError(t, env.RegisterBatchInput(Name, Spec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
+	require.NoError(t, env.RegisterBatchInput(Name, sharedSpec(), func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) {
 		return nil, nil
 	}))
 	for _, e := range specExamples {
