@@ -24,17 +24,42 @@ func (c config) enables() bool {
 	return len(c.selection.Tables.TableInclude)+len(c.selection.Tables.SchemaInclude) > 0
 }
 
+// mostTables returns how many tables may be captured; zero for no limit.
+func (c config) mostTables() int {
+	if c.watch.guardrailEnd {
+		return c.watch.guardrail
+	}
+	return 0
+}
+
+// known returns what is stored of the tables of a database, while nothing reads
+// it.
+func (s *source) known(ctx context.Context, database string) ([]stream.InstanceIdentity, error) {
+	if s.keeper != nil {
+		return s.keeper.known.Instances, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	_, known, err := loadWithin(ctx, newPositions(s.in.cache, s.cfg.checkpointKey(database), s.in.owner, nil))
+	return known.Instances, err
+}
+
 // begin makes the instances that are missing, before anything else is asked of
 // the tables.
 func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
 	if m == nil {
 		return nil
 	}
+	s := m.source
+	known, err := s.known(ctx, d.name)
+	if err != nil {
+		return err
+	}
 	if m.manager == nil {
-		s := m.source
 		m.manager = manage.New(manage.Options{
 			Owner:  manage.OwnerOf(d.cfg.checkpointKey(d.name)),
 			Enable: d.cfg.enables(),
+			Most:   d.cfg.mostTables(),
 			Connect: func(ctx context.Context) (manage.Session, error) {
 				conn, err := s.in.server.Connect(ctx, d.cfg.server.Database)
 				if err != nil {
@@ -46,6 +71,7 @@ func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
 			Warn:   d.notices.Warn,
 		})
 	}
+	m.manager.Know(reads(known, stream.Place{}))
 	if err := m.manager.Begin(ctx, d.conn, d.selection); err != nil {
 		return fmt.Errorf("managing capture instances: %w", err)
 	}
@@ -90,26 +116,26 @@ func (w *instanceWatch) PollOnce(ctx context.Context) (bool, error) {
 		return more, err
 	}
 	d := w.database
-	d.instances.manager.Settle(w.settled())
+	d.instances.manager.Know(reads(w.known, w.saved()))
 	if err := d.instances.manager.Look(ctx, d.instances.source.in.ctx, d.conn); err != nil && ctx.Err() == nil && sqlserver.Classify(err) != sqlserver.ClassReconnect {
 		d.notices.Warn("", fmt.Sprintf("Capture instances are not managed while they cannot be looked at: %v", err))
 	}
 	return more, nil
 }
 
-// settled returns the instances beside which no other of their table is needed:
-// what came before them is delivered, and stored as such. A table that is held,
-// or whose rows are being read again, may need whatever there is.
-func (w *instanceWatch) settled() []manage.Identity {
-	held := w.saved().Held
-	var settled []manage.Identity
-	for _, id := range w.known {
-		late := slices.ContainsFunc(held, func(h stream.Held) bool {
+// reads returns what is read of the tables that are known. No other instance of a
+// table is needed once what came before is delivered, and stored as such. A table
+// that is held, or whose rows are being read again, may need whatever there is.
+func reads(known []stream.InstanceIdentity, saved stream.Place) []manage.Read {
+	list := make([]manage.Read, len(known))
+	for i, id := range known {
+		late := slices.ContainsFunc(saved.Held, func(h stream.Held) bool {
 			return h.SourceObjectID == id.SourceObjectID || h.Schema == id.Schema && h.Table == id.Table
 		})
-		if id.Replaced == nil && id.Reread == nil && !late {
-			settled = append(settled, manage.Identity{ObjectID: id.ObjectID, CreateDate: id.CreateDate})
+		list[i] = manage.Read{
+			Table: id.SourceObjectID, Instance: manage.Identity{ObjectID: id.ObjectID, CreateDate: id.CreateDate},
+			Alone: id.Replaced == nil && id.Reread == nil && !late,
 		}
 	}
-	return settled
+	return list
 }

@@ -72,9 +72,6 @@ func (in *input) newSource(database string) (*source, error) {
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err
 	}
-	if s.cfg.captureInstances == instancesManage {
-		s.instances = &instanceManager{source: s}
-	}
 	if s.cfg.heartbeatAction != "" {
 		s.action = newHeartbeatAction(s)
 	}
@@ -193,6 +190,7 @@ func (s *source) place() mark {
 
 // connect opens the database and, the first time, loads its position.
 func (s *source) connect(ctx context.Context) error {
+	recognised := s.db != nil && s.keeper != nil
 	if s.db == nil {
 		s.share()
 		db, err := s.in.open(ctx, s)
@@ -212,6 +210,12 @@ func (s *source) connect(ctx context.Context) error {
 			return err
 		}
 		s.keeper = k
+	}
+	if !recognised {
+		if err := s.recognise(ctx); err != nil {
+			s.disconnect()
+			return err
+		}
 	}
 	return s.checkRights()
 }

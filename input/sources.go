@@ -23,6 +23,9 @@ func (in *input) add(databases []string) error {
 			return err
 		}
 		s.unmatched = in.unmatched
+		if s.cfg.captureInstances == instancesManage {
+			s.instances = &instanceManager{source: s}
+		}
 		in.sources = append(in.sources, s)
 		if in.cfg.databases.several() {
 			s.log.Infof("Reading database %q", database)

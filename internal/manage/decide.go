@@ -18,6 +18,8 @@ type Terms struct {
 	Enable bool
 	// Readable decides which instances may be read, by name.
 	Readable func(name string) bool
+	// Read reports whether changes of a table were read before.
+	Read func(table int32) bool
 	// Settled reports whether an instance is read and no other of its table is
 	// needed any more: what another holds is delivered, acknowledged and stored
 	// as such.
@@ -55,6 +57,8 @@ func (p Plan) Statement() string {
 // Decide decides what is to be done to a table.
 //
 //   - A table without an instance that may be read gets one if that is wanted.
+//     If changes of it were read before, somebody has disabled it, as TRUNCATE
+//     TABLE asks for, and enables it again when that is done.
 //   - A table whose newest instance has other columns than the table gets a
 //     second one like it.
 //   - Of two instances the older is dropped if it is the owner's and not needed
@@ -102,11 +106,15 @@ func first(t *sqlserver.ManagedTable, terms Terms) Plan {
 	if !terms.Enable || strings.EqualFold(t.Schema, "cdc") {
 		return Plan{}
 	}
+	plan := named(t, sqlserver.EnableTable{}, "the table has no capture instance that may be read", terms)
+	if plan.Enable != nil && terms.Read(t.ObjectID) {
+		return Plan{Remark: fmt.Sprintf("the capture instance that was read is gone, and none is made in its place, because somebody has disabled it; to have one, run %s", plan.Enable.Statement())}
+	}
 	if len(t.Instances) == 2 {
 		return Plan{Remark: fmt.Sprintf("the table has two capture instances, %q and %q, of which none may be read, and there is no room for another",
 			t.Instances[0].Name, t.Instances[1].Name)}
 	}
-	return named(t, sqlserver.EnableTable{}, "the table has no capture instance that may be read", terms)
+	return plan
 }
 
 // renewed plans an instance to take the place of one whose columns are not the

@@ -75,6 +75,7 @@ func TestDecide(t *testing.T) {
 		remark  string
 		settled string // name of the instance that is read alone
 		last    int    // the highest column_id that was seen first
+		read    bool   // changes of the table were
 	}{
 		{name: "no instance, nobody asked", table: table(cols("id"))},
 		{
@@ -82,6 +83,10 @@ func TestDecide(t *testing.T) {
 			want: enable + "N'" + ours1 + "', @supports_net_changes = 0", reason: "no capture instance",
 		},
 		{name: "no instance, of change data capture itself", table: &sqlserver.ManagedTable{Schema: "CDC", Name: "x_CT"}, terms: Terms{Enable: true}},
+		{
+			name: "an instance that was read is gone", table: table(cols("id")), terms: Terms{Enable: true}, read: true,
+			remark: "somebody has disabled it; to have one, run " + enable + "N'" + ours1 + "', @supports_net_changes = 0",
+		},
 		{
 			name: "an instance that may not be read", table: table(cols("id"), instance("hidden", 10, cols("id"))), terms: Terms{Enable: true},
 			want: enable + "N'" + ours1 + "', @supports_net_changes = 0",
@@ -167,6 +172,7 @@ func TestDecide(t *testing.T) {
 			if terms.Readable == nil {
 				terms.Readable = func(name string) bool { return name != "hidden" && name != "hidden too" }
 			}
+			terms.Read = func(table int32) bool { return test.read }
 			terms.Settled = func(ci *sqlserver.ManagedInstance) bool { return ci.Name == test.settled }
 			terms.LastColumn = func(*sqlserver.ManagedInstance) int { return test.last }
 			for _, ci := range test.table.Instances {

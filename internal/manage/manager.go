@@ -48,11 +48,13 @@ var (
 	_ Session   = (*sqlserver.Conn)(nil)
 )
 
-// Options are what a manager is made with. All are needed.
+// Options are what a manager is made with.
 type Options struct {
 	Owner Owner
-	// Enable gives tables without an instance one.
+	// Enable gives tables without an instance one, unless there are more tables
+	// than Most, if that is not zero.
 	Enable bool
+	Most   int
 	// Connect opens a session with the database.
 	Connect func(ctx context.Context) (Session, error)
 	Logger  *slog.Logger
@@ -66,10 +68,19 @@ type Identity struct {
 	CreateDate time.Time
 }
 
+// Read is what is known of a table: which instance is read of it last.
+type Read struct {
+	Table    int32 // object id
+	Instance Identity
+	// Alone reports that no other instance of the table is needed.
+	Alone bool
+}
+
 // Manager manages the capture instances of one database. Its methods are called
 // by one goroutine at a time.
 type Manager struct {
 	opts    Options
+	read    map[int32]bool // tables
 	settled map[Identity]bool
 	mark    sqlserver.ManagedMark
 	// lookAt and wholeAt are when it is looked next; zero: at once.
@@ -114,17 +125,20 @@ func New(opts Options) *Manager {
 // Owns reports whether the manager drops an instance that is not needed.
 func (m *Manager) Owns(name string) bool { return m != nil && m.opts.Owner.Owns(name) }
 
-// Settle tells which instances are read such that no other of their table is
-// needed any more.
-func (m *Manager) Settle(instances []Identity) {
-	settled := make(map[Identity]bool, len(instances))
-	for _, id := range instances {
-		settled[id] = true
-		if !m.settled[id] {
+// Know tells what is read of each table, as it is stored.
+func (m *Manager) Know(tables []Read) {
+	read, settled := make(map[int32]bool, len(tables)), make(map[Identity]bool, len(tables))
+	for _, t := range tables {
+		read[t.Table] = true
+		if !t.Alone {
+			continue
+		}
+		settled[t.Instance] = true
+		if !m.settled[t.Instance] {
 			m.wholeAt = time.Time{}
 		}
 	}
-	m.settled = settled
+	m.read, m.settled = read, settled
 }
 
 // Begin looks before anything is read and makes the instances that are missing,
@@ -255,8 +269,14 @@ func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error)
 		}
 	}
 	m.wholeAt = time.Now().Add(wholeInterval)
+	enable := m.opts.Enable
+	if tables := len(managed.Tables); enable && m.opts.Most > 0 && tables > m.opts.Most {
+		enable = false
+		m.opts.Warn("", fmt.Sprintf("tables without a capture instance get none, because the lists name %d tables, more than the %d of guardrail_collections_max", tables, m.opts.Most))
+	}
 	terms := Terms{
-		Owner: m.opts.Owner, Enable: m.opts.Enable, Readable: m.selection.MatchInstance, Names: managed.Names,
+		Owner: m.opts.Owner, Enable: enable, Readable: m.selection.MatchInstance, Names: managed.Names,
+		Read:       func(table int32) bool { return m.read[table] },
 		Settled:    func(ci *sqlserver.ManagedInstance) bool { return m.settled[identify(ci)] },
 		LastColumn: func(ci *sqlserver.ManagedInstance) int { return m.lastColumns[identify(ci)] },
 	}

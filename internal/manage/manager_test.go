@@ -147,7 +147,7 @@ func TestManager_Life(t *testing.T) {
 		assert.Equal(t, []string{"make dbo_t_m12345678_1"}, w.ran)
 		settle := func() {
 			last := w.tables[0].Instances[len(w.tables[0].Instances)-1]
-			m.Settle([]Identity{identify(&last)})
+			m.Know([]Read{{Table: 9, Instance: identify(&last), Alone: true}})
 		}
 		settle()
 		for i, column := range []string{"a", "b", "c"} {
@@ -196,7 +196,7 @@ func TestManager_CrashAtEachStatement(t *testing.T) {
 					require.NoError(t, m.Begin(t.Context(), w, everything(t)))
 				}
 				if instances := w.tables[0].Instances; len(instances) > 0 {
-					m.Settle([]Identity{identify(&instances[len(instances)-1])})
+					m.Know([]Read{{Table: 9, Instance: identify(&instances[len(instances)-1]), Alone: true}})
 				}
 			}
 		}
@@ -368,6 +368,36 @@ func TestManager_Close(t *testing.T) {
 		var none *Manager
 		none.Close(t.Context())
 		assert.False(t, none.Owns("dbo_t_m12345678_1"))
+	})
+}
+
+// More tables than are allowed: those without an instance get none, others do.
+func TestManager_TooManyTables(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id")), named2("u", table(cols("id", "v"), instance("theirs", 10, cols("id"), added("v")...))))
+		m := w.manager(true)
+		m.opts.Most = 1
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		assert.Equal(t, []string{"make dbo_u_m12345678_1"}, w.ran)
+		require.NotEmpty(t, w.said)
+		assert.Contains(t, w.said[0], "name 2 tables, more than the 1 of guardrail_collections_max")
+	})
+}
+
+// A table that somebody has disabled is not enabled again.
+func TestManager_DisabledBySomebody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id")))
+		m := w.manager(true)
+		m.Know([]Read{{Table: 9}})
+		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		wait(t, m, w, time.Hour)
+		assert.Empty(t, w.ran)
+		assert.Contains(t, w.said[0], "to have one, run EXEC sys.sp_cdc_enable_table")
+		w.tables[0].ObjectID++ // dropped and made again
+		w.version++
+		wait(t, m, w, 2*lookInterval)
+		assert.Len(t, w.ran, 1)
 	})
 }
 
