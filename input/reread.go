@@ -29,7 +29,9 @@ func (c config) onReread(sink stream.Sink, db database) func(context.Context, st
 	if c.retentionGaps != gapsSnapshot || !takes {
 		return nil
 	}
-	return func(ctx context.Context, pause stream.Rereading) (lsn.Position, error) { return to.reread(ctx, db, pause) }
+	return func(ctx context.Context, pause stream.Rereading) (lsn.Position, error) {
+		return to.reread(ctx, db, pause)
+	}
 }
 
 // reread implements [rereader]. What of it was handed over before is not read
