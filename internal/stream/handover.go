@@ -56,7 +56,7 @@ func (r *Reader) complete(ctx context.Context) error {
 		known.Instances[i] = r.forgetInstances(known.Instances[i], saved.of(&known.Instances[i]))
 	}
 	for i, s := range r.structures {
-		if s.Previous != nil && !saved.ofName(s.Schema, s.Table).Before(s.At) {
+		if s.Previous != nil && !r.ofStructure(saved, &s).Before(s.At) {
 			s.Previous = nil
 		}
 		known.Structures[i] = s

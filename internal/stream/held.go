@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
@@ -49,14 +50,6 @@ func (p Place) Behind(event lsn.Position) Place {
 // of returns the position up to which a table is read.
 func (p Place) of(id *InstanceIdentity) lsn.Position {
 	if i := slices.IndexFunc(p.Held, func(h Held) bool { return h.is(id) }); i >= 0 {
-		return p.Held[i].Position
-	}
-	return p.Position
-}
-
-// ofName is of for the table of a name.
-func (p Place) ofName(schema, table string) lsn.Position {
-	if i := slices.IndexFunc(p.Held, func(h Held) bool { return h.names(schema, table) }); i >= 0 {
 		return p.Held[i].Position
 	}
 	return p.Position
@@ -134,11 +127,12 @@ func (t *tracked) trouble(err error) error {
 
 // holds reports whether a table with an error can be held: whatever it is waits
 // in the change table, or is gone, and nothing about the connection is wrong.
+// (Where a person wants values that fit no event to end the reading, they do.)
 func holds(err error) bool {
 	var problem sqlserver.Problem
 	if errors.As(err, &problem) {
 		switch problem.Reason() {
-		case sqlserver.ReasonPermission, ReasonRetentionGap, ReasonInstanceGone, ReasonInstanceReplaced:
+		case sqlserver.ReasonPermission, event.ReasonEventSchema, ReasonRetentionGap, ReasonInstanceGone, ReasonInstanceReplaced:
 			return true
 		default:
 			return false
@@ -302,7 +296,24 @@ func (r *Reader) heldIdentities() (held []InstanceIdentity) {
 	return held
 }
 
-// holdsName reports whether the table of a name is held.
-func (r *Reader) holdsName(schema, table string) bool {
-	return slices.ContainsFunc(r.held, func(h Held) bool { return h.names(schema, table) })
+// holdsStructure reports whether a structure is that of a table that is held.
+func (r *Reader) holdsStructure(s *Structure) bool {
+	return slices.ContainsFunc(r.held, func(h Held) bool { return r.isOf(s, h) })
+}
+
+// ofStructure returns the position up to which the table of a structure is read
+// at a place.
+func (r *Reader) ofStructure(p Place, s *Structure) lsn.Position {
+	if i := slices.IndexFunc(p.Held, func(h Held) bool { return r.isOf(s, h) }); i >= 0 {
+		return p.Held[i].Position
+	}
+	return p.Position
+}
+
+// isOf reports whether a structure is that of a held table, which may have got
+// another name since it is held.
+func (r *Reader) isOf(s *Structure, h Held) bool {
+	return h.names(s.Schema, s.Table) || slices.ContainsFunc(r.known, func(id InstanceIdentity) bool {
+		return h.is(&id) && id.Schema == s.Schema && id.Table == s.Table
+	})
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"testing"
@@ -434,5 +435,49 @@ func TestHeld_Structures(t *testing.T) {
 			all := append(append([]event.Message{}, k.messages[:i+1]...), rest.messages...)
 			require.ElementsMatch(t, shorts(k.messages), shorts(all), "after %d messages", i+1)
 		}
+	})
+}
+
+// A table of which no events can be made is held like one that cannot be read,
+// and a table that gets another name while it is held is the same table.
+func TestHeld_SchemaAndName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := threeTables()
+		f.add(f.tables[0], 10, 1, 1, opInsert, 1, "x")
+		changes, err := event.NewSchemaChanges(event.Options{Topics: event.Naming{Prefix: "p"}})
+		require.NoError(t, err)
+		broken := true
+		opts := Options{SchemaChanges: changes, Database: "db", Encoder: func(table *schema.Table) (*event.Encoder, error) {
+			if broken && len(table.Columns) == 1 {
+				return nil, &event.SchemaError{Table: table.ID(), Err: errors.New("two columns get one name")}
+			}
+			return encoder(table)
+		}}
+		k := &statesSink{}
+		r := k.open(t, f, opts, State{})
+		poll(t, r, time.Second)
+
+		b := f.tables[1]
+		renamed := *b.Source
+		renamed.Columns = renamed.Columns[:1]
+		newer := f.instance(b, 2000, lsnOf(15))
+		newer.Name, newer.Shape = "dbo_b_2", &renamed
+		b.Instances, b.Source = append(b.Instances, newer), &renamed
+		f.edition++
+		f.add(f.tables[0], 20, 1, 2, opInsert, 2, "x")
+		poll(t, r, time.Second)
+		require.Equal(t, []string{"dbo.b is held: event_schema"}, k.tells)
+
+		older := *b.Instances[0].Shape
+		older.Name, renamed.Name = "d", "d"
+		b.Instances[0].Shape = &older
+		f.rows[2000] = append(f.rows[2000], sqlserver.ChangeRow{Commit: lsnOf(30), Command: 1, Change: lsnOf(4), Operation: opInsert, Mask: []byte{1}, Values: []driver.Value{int64(1)}})
+		f.commit(30)
+		poll(t, r, heldRetry)
+		broken = false
+		poll(t, r, heldRetry)
+		poll(t, r, heldRetry)
+		assert.Equal(t, []string{`a{"id":1}`, `a{"id":2}`, "DROP b", "CREATE d", "ALTER d", `d{"id":1}`}, told(t, k.messages))
+		assert.Empty(t, k.last.Held)
 	})
 }

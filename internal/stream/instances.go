@@ -310,7 +310,7 @@ func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, finge
 	for _, c := range next {
 		both, err := r.track(c, byCommand)
 		if err != nil {
-			return err
+			return &tableError{c.Identity, err}
 		}
 		for _, t := range both {
 			if err := t.makeOptional(r.optionalAt(t, position)); err != nil {

@@ -68,7 +68,7 @@ func (r *Reader) newLate(h Held, tables []*sqlserver.Table) *lateTable {
 		}
 	}
 	for _, s := range r.structures {
-		if h.names(s.Schema, s.Table) {
+		if r.isOf(&s, h) {
 			start.Structures = append(start.Structures, s)
 		}
 	}
@@ -157,7 +157,7 @@ func (l *lateTable) learn(ctx context.Context, _ bool, own Known) error {
 	r := l.parent
 	all := Known{
 		Instances:  slices.DeleteFunc(slices.Clone(r.known), func(id InstanceIdentity) bool { return l.held.is(&id) }),
-		Structures: slices.DeleteFunc(slices.Clone(r.structures), func(s Structure) bool { return l.held.names(s.Schema, s.Table) }),
+		Structures: slices.DeleteFunc(slices.Clone(r.structures), func(s Structure) bool { return r.isOf(&s, l.held) }),
 	}
 	all.Instances = append(all.Instances, own.Instances...)
 	all.Structures = append(all.Structures, own.Structures...)

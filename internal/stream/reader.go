@@ -192,7 +192,8 @@ func (r *Reader) State() State {
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	if len(r.late) > 0 {
-		return true, r.catchUp(ctx)
+		err = r.catchUp(ctx)
+		return err == nil, err
 	}
 	more, err = r.pollOnce(ctx)
 	var gap *GapError
