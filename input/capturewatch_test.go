@@ -54,7 +54,7 @@ func TestCapture_StandsStill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fields := "user: reader\npoll_interval: 20s"
+				fields := "user: reader\npoll_interval: 30s"
 				functions := ""
 				if strings.Contains(test.rights, "dbo.agent") {
 					functions = "GO\nCREATE FUNCTION dbo.agent() RETURNS bit AS BEGIN RETURN (SELECT running FROM dbo.state) END\nGO\nCREATE TABLE dbo.state (running bit)\nINSERT dbo.state VALUES (1)\n"
@@ -145,7 +145,7 @@ func TestCapture_NoAgentFromTheStart(t *testing.T) {
 func TestCapture_Blind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, customers+watcher(""))
-		p := startPipeline(t, server, settings{fields: "user: reader"})
+		p := startPipeline(t, server, settings{fields: "user: reader\npoll_interval: 20s"})
 		p.next(2)
 		<-time.After(time.Hour)
 		for _, part := range []string{
@@ -162,7 +162,7 @@ func TestCapture_Blind(t *testing.T) {
 func TestCapture_StatusQueryRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, customers)
-		p := startPipeline(t, server, settings{fields: "database_sqlserver_agent_status_query: 'SELECT * FROM [#db].dbo.none'"})
+		p := startPipeline(t, server, settings{fields: "poll_interval: 20s\ndatabase_sqlserver_agent_status_query: 'SELECT * FROM [#db].dbo.none'"})
 		p.next(2)
 		<-time.After(time.Hour)
 		require.Equal(t, 1, countLines(p, "The query of database_sqlserver_agent_status_query is refused"), "log:\n%s", p.logs)

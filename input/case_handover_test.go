@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 )
 
 // evolution changes a captured table twice, each time with a new instance, among
@@ -60,7 +62,7 @@ func TestHandover_AfterEveryAcknowledgedPrefix(t *testing.T) {
 				}
 				require.Equal(t, 1, told)
 
-				for n := range all {
+				for n := range race.Every(len(all), 4) {
 					accepted, left := crash(t, server, settings{fields: fields, store: start.copyOf()}, n)
 					require.Equal(t, rowsPlaced(all[:len(accepted)]), rowsPlaced(accepted))
 					p := startPipeline(t, server, settings{fields: fields, store: left})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 )
 
 // keyTypes are types of key columns with values that lie close together or at
@@ -76,7 +78,8 @@ func keyTables() (tables, rows string) {
 // and stream and snapshot agree on its key and its values.
 func TestCases_KeysOfEveryTypeArePagedOnce(t *testing.T) {
 	tables, rows := keyTables()
-	for size := 1; size <= 3; size++ {
+	for i := range race.Every(3, 3) {
+		size := i + 1
 		t.Run(fmt.Sprintf("pages of %d", size), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				snapshot, stream := bothWays(t, tables, rows, pageSizes(size))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/messages"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 )
 
 var errDownstream = errors.New("the output will not have it")
@@ -416,9 +417,9 @@ func TestInput_BatchingProcessorsThatFilter(t *testing.T) {
 func TestInput_AnythingMayHappen(t *testing.T) {
 	const rows, changes = 12, 20
 	fields := []string{"", "batching: {count: 3, period: 1s}", "max_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 5", "snapshot_fetch_size: 1"}
-	for seed := range uint64(150) {
+	for seed := range race.Every(150, 5) {
 		inBubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 1))
+			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			var (
 				cache    = newMemoryCache()
 				f        = &fakeServer{rows: rows, changes: changes, batch: 1 + r.IntN(4)}

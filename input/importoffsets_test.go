@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
@@ -69,7 +70,8 @@ func TestImportOffsets_GoesOnExactly(t *testing.T) {
 				whole.stop()
 				require.NotEmpty(t, events)
 				replayed := false
-				for i, m := range events {
+				for i := range race.Every(len(events), 3) {
+					m := events[i]
 					s.store = newStore()
 					done, err := importOffsets(t, server, s, offsetOf(m), "")
 					require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
@@ -240,7 +241,7 @@ func TestMany_RestartAfterEveryPrefix(t *testing.T) {
 		for _, name := range three {
 			changeIn(t, server, name, inserts(10, 10+each))
 		}
-		for n := range 3 * each {
+		for n := range race.Every(3*each, 4) {
 			accepted, left := crash(t, server, settings{fields: fields, store: origin.copyOf()}, n)
 			p := startPipeline(t, server, settings{fields: fields, store: left})
 			<-time.After(time.Minute)
@@ -273,7 +274,7 @@ func TestMany_RestartInsideTheSnapshots(t *testing.T) {
 			changeIn(t, server, name, "INSERT dbo.t VALUES (3, N'three'), (4, N'four')")
 		}
 		fields := threeDatabases("max_batch_size: 1\nsnapshot_fetch_size: 1\npoll_interval: 5s")
-		for n := range 3 * each {
+		for n := range race.Every(3*each, 4) {
 			accepted, left := crash(t, server, settings{fields: fields, store: newStore()}, n)
 			p := startPipeline(t, server, settings{fields: fields, store: left})
 			<-time.After(time.Minute)

@@ -19,7 +19,7 @@ import (
 func threeRows(t *testing.T, s settings) (*pipeline, *simulator.Server) {
 	t.Helper()
 	server := newServer(t, customers)
-	s.fields = "snapshot_mode: no_data\nmax_batch_size: 1\n" + s.fields
+	s.fields = "snapshot_mode: no_data\nmax_batch_size: 1\npoll_interval: 5s\n" + s.fields
 	p := startPipeline(t, server, s)
 	<-time.After(5 * time.Second)
 	change(t, server, "INSERT dbo.customers VALUES (11, N'a'), (12, N'b'), (13, N'c')")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
@@ -126,8 +127,8 @@ func TestRestart_AfterEveryAcknowledgedPrefix(t *testing.T) {
 				require.GreaterOrEqual(t, len(all), 30)
 				requireGrowing(t, all)
 
-				for n := 0; n < len(all); n += batch {
-					before := start.copyOf()
+				for k := range race.Every((len(all)+batch-1)/batch, 4) {
+					n, before := k*batch, start.copyOf()
 					accepted, left := crash(t, server, settings{fields: fields, store: before}, n)
 					require.Equal(t, placed(all[:len(accepted)]), placed(accepted))
 					p := startPipeline(t, server, settings{fields: fields, store: left})

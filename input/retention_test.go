@@ -76,7 +76,7 @@ func TestCases_IdleForTenDays(t *testing.T) {
 		server.StopAgent()
 		server.StartAgent()
 		lowest := lowOf(t, server, "dbo_idle")
-		s := settings{store: newStore(), fields: "poll_interval: 30m"}
+		s := settings{store: newStore(), fields: "poll_interval: 1h"}
 		p := startPipeline(t, server, s)
 		p.want(`r dbo.idle {"id":1}`)
 		before := string(s.store.copyOf().values["server1.db.position.a"])

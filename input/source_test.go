@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
@@ -226,9 +227,9 @@ func (l *listing) get(context.Context, *sqlserver.Server) (entries []sqlserver.D
 // messages in order, the last two without a repeat.
 func TestInput_AnythingMayHappenToOthers(t *testing.T) {
 	const rows, changes = 12, 20
-	for seed := range uint64(30) {
+	for seed := range race.Every(30, 4) {
 		inBubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 2))
+			r := rand.New(rand.NewPCG(uint64(seed), 2))
 			servers := map[string]*fakeServer{}
 			for i, name := range []string{"rejected", "failing", "sound"} {
 				servers[name] = &fakeServer{rows: rows, changes: changes, batch: 1 + r.IntN(4), offset: 1000 * i}
