@@ -9,6 +9,8 @@ import (
 type Environment struct {
 	// Second is how long a second of a plan takes.
 	Second time.Duration
+	// Poll is how long pipelines wait between two looks for changes.
+	Poll time.Duration
 	// Patience is how long to wait for what must come.
 	Patience time.Duration
 	// Server starts a simulator.
@@ -21,7 +23,7 @@ type Environment struct {
 // Virtual is an environment inside testing/synctest, where time costs nothing.
 // A dead network is noticed after ten minutes, a few times in a row.
 func Virtual() Environment {
-	return Environment{Second: time.Second, Patience: 2 * time.Hour, Server: NewServer}
+	return Environment{Second: time.Second, Poll: 2 * time.Second, Patience: 2 * time.Hour, Server: NewServer}
 }
 
 // seconds returns how long some seconds of a plan take.

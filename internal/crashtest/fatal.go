@@ -8,7 +8,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/streamtest"
 )
 
-// fatal is why a pipeline cannot go on in a database.
+// fatal is why a pipeline cannot go on, at all, in a database or with a table.
 type fatal struct {
 	reason string
 	text   string
@@ -17,12 +17,13 @@ type fatal struct {
 // Error implements error.
 func (f *fatal) Error() string { return f.text }
 
-// fatalLine is what an input logs that cannot go on in one of its databases.
-var fatalLine = regexp.MustCompile(`(?m)^.*"Cannot go on \((\w+)\).*$`)
+// fatalLine is what an input logs that cannot go on in one of its databases, or
+// with a table.
+var fatalLine = regexp.MustCompile(`(?m)^.*msg="(?:Cannot go on|Table \S+ is held at position \S+) \((\w+)\).*$`)
 
-// fatalOf returns why a pipeline has ended by itself, or why it does not go on
-// in one of its databases; nil if it does.
-func fatalOf(ended error, stream *streamtest.Stream) *fatal {
+// fatalOf returns why a pipeline has ended by itself, or what it does not go on
+// with, that of denied tables apart; nil if it goes on.
+func fatalOf(ended error, stream *streamtest.Stream, denied bool) *fatal {
 	var problem sqlserver.Problem
 	switch {
 	case errors.As(ended, &problem):
@@ -30,8 +31,10 @@ func fatalOf(ended error, stream *streamtest.Stream) *fatal {
 	case ended != nil:
 		return &fatal{"", ended.Error()}
 	}
-	if line := fatalLine.FindStringSubmatch(stream.Log.String()); line != nil {
-		return &fatal{line[1], line[0]}
+	for _, line := range fatalLine.FindAllStringSubmatch(stream.Log.String(), -1) {
+		if !denied || line[1] != sqlserver.ReasonPermission {
+			return &fatal{line[1], line[0]}
+		}
 	}
 	return nil
 }

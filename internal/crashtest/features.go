@@ -13,6 +13,7 @@ type feature string
 const (
 	twoDatabases     feature = "two databases"
 	functionMode     feature = "change tables by their functions"
+	strict           feature = "strict"
 	observing        feature = "staying with the older instance"
 	following        feature = "following to the newer instance"
 	toldOf           feature = "transactions and structures told"
@@ -49,6 +50,8 @@ const (
 	handOver           feature = "second capture instance"
 	oldInstanceDropped feature = "older capture instance dropped"
 	cleanedUpAfter     feature = "cleanup of what was delivered"
+	tableDenied        feature = "right to read a table taken away"
+	tableGranted       feature = "right to read a table given back"
 
 	killAtMessage feature = "killed at a message"
 	killAtSave    feature = "killed at a write to the cache"
@@ -64,11 +67,11 @@ const (
 // allFeatures are those that plans are to have.
 var allFeatures = func() []feature {
 	all := []feature{
-		twoDatabases, functionMode, observing, following, toldOf, adaptivePolling, structuredValues, severalThreads,
+		twoDatabases, functionMode, strict, observing, following, toldOf, adaptivePolling, structuredValues, severalThreads,
 		quickCache, slowCache, flakyCache, oneInFlight, oneRowPages, smallQueue, collecting, heartbeats,
 		insertion, updates, deletion, keyChange, keysThatMeet, deferredUpdate, rowsWithoutKey, shortLived, columnUsed,
 		severalStatements, hugeTransaction, rollback, savepoint, overlapping,
-		columnAdded, columnDropped, columnAltered, handOver, oldInstanceDropped, cleanedUpAfter,
+		columnAdded, columnDropped, columnAltered, handOver, oldInstanceDropped, cleanedUpAfter, tableDenied, tableGranted,
 		killAtMessage, killAtSave, tornSave, stopAndStart, hastyStop, rejection, blockedOutput, sessionKill, serverRestart,
 	}
 	for _, m := range misfortunes {
@@ -95,7 +98,7 @@ func (f features) note(examples ...feature) {
 // ofTraits notes what the settings are examples of.
 func (f features) ofTraits(t traits) {
 	for example, is := range map[feature]bool{
-		twoDatabases: t.two, functionMode: t.function, observing: t.observe, following: !t.observe, toldOf: t.told,
+		twoDatabases: t.two, functionMode: t.function, strict: t.strict, observing: t.observe, following: !t.observe, toldOf: t.told,
 		adaptivePolling: t.adaptive, structuredValues: t.structured, severalThreads: t.threads > 1,
 		quickCache: t.cache == quick, slowCache: t.cache == slow, flakyCache: t.cache == flaky,
 		oneInFlight: t.first.checkpoint == 1, oneRowPages: t.first.page == 1, smallQueue: t.first.queueBytes == 1000,

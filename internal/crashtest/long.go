@@ -95,7 +95,7 @@ func (l *long) start(cache *streamtest.Cache) error {
 	var err error
 	l.pipe, err = streamtest.Start(streamtest.Config{
 		Input: inputYAML(subjectName, []string{
-			"database_names: [ " + longDatabase + " ]", "on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.seconds(2)), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
+			"database_names: [ " + longDatabase + " ]", "on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.Poll), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
 			fmt.Sprint("max_batch_size: ", longRows/10), fmt.Sprint("streaming_fetch_size: ", longRows/4),
 		}),
 		Options: []input.Option{input.WithDialer(l.server.Dial), input.WithOnStop(func(err error) { l.fatal <- err })},

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -47,6 +48,16 @@ func savedCommit(document []byte) string {
 		return ""
 	}
 	return string(at[:len(at)-1])
+}
+
+// holds reports whether tables of a database are held by what is saved.
+func holds(cache *streamtest.Cache, database string) bool {
+	for key, value := range cache.Values() {
+		if strings.Contains(key, "."+database+".position.") && bytes.Contains(value, []byte(`"held":[{`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // saved returns the greatest commit LSN of a database's saved positions.

@@ -38,11 +38,18 @@ func (p *planner) plan() {
 	for range 6 + p.rng.IntN(8) {
 		p.changes(1 + p.rng.IntN(8))
 		p.trouble()
-		if p.rng.IntN(4) == 0 {
+		switch p.rng.IntN(8) {
+		case 0, 1:
 			p.structure()
+		case 2:
+			if p.traits.denied {
+				p.denial()
+			}
 		}
 	}
-	if p.rng.IntN(4) == 0 {
+	if p.traits.denied {
+		p.denial()
+	} else if p.rng.IntN(4) == 0 {
 		p.lapse()
 		for range 2 + p.rng.IntN(3) {
 			p.changes(1 + p.rng.IntN(8))
@@ -197,6 +204,23 @@ func (p *planner) structure() {
 	p.trouble()
 	p.changes(1 + p.rng.IntN(4))
 	p.add(dropOldInstance{at.database}, oldInstanceDropped)
+}
+
+// denial takes the right to read a change table away for a while.
+func (p *planner) denial() {
+	at := p.somewhere()
+	table := []string{"b", "h"}[p.rng.IntN(2)]
+	p.add(deny{at.database, table}, tableDenied)
+	for range 1 + p.rng.IntN(3) {
+		p.changes(1 + p.rng.IntN(6))
+		p.trouble()
+	}
+	g := grant{database: at.database, table: table}
+	if p.rng.IntN(3) > 0 {
+		next := newSettings(p.rng)
+		g.next = &next
+	}
+	p.add(g, tableGranted)
 }
 
 // lapse adds something that takes changes away before they are read. The

@@ -72,7 +72,7 @@ func (s *processServer) start() error {
 // standard input and output, and ends with its input.
 func Serve(dir, address string) error {
 	server, err := simulator.New(simulator.Options{
-		Dir: dir, Logins: map[string]string{"sa": password}, Encryption: simulator.EncryptionUnsupported,
+		Dir: dir, Logins: logins, Encryption: simulator.EncryptionUnsupported,
 	})
 	if err != nil {
 		return err

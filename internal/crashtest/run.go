@@ -90,7 +90,8 @@ func (r *run) prepare() error {
 		for _, table := range append(tableNames, "m") {
 			script += capture(table, "dbo_"+table) + "\n"
 		}
-		script += "GO\n"
+		script += "CREATE USER " + readerLogin + " FOR LOGIN " + readerLogin +
+			"\nGRANT SELECT ON SCHEMA::dbo TO " + readerLogin + "\nGRANT SELECT ON SCHEMA::cdc TO " + readerLogin + "\nGO\n"
 	}
 	return r.server.Exec(script)
 }
@@ -213,6 +214,9 @@ func (r *run) finish() error {
 		return nil
 	}
 	r.subject.calm()
+	if err := r.grantAll(); err != nil {
+		return err
+	}
 	if err := r.settle(); err != nil {
 		return err
 	}
@@ -230,6 +234,22 @@ func (r *run) finish() error {
 		return err
 	}
 	return r.compareRows()
+}
+
+// grantAll gives back what may still be denied: a plan may be without the step
+// that does.
+func (r *run) grantAll() error {
+	if !r.plan.traits.denied {
+		return nil
+	}
+	for _, database := range r.plan.traits.databases() {
+		for _, table := range tableNames {
+			if err := r.server.Exec(use(database) + "IF OBJECT_ID(N'cdc.dbo_" + table + "_CT') IS NOT NULL REVOKE SELECT ON cdc.dbo_" + table + "_CT TO " + readerLogin); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // end stops what still runs.

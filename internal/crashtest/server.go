@@ -95,7 +95,7 @@ type armed struct {
 // NewServer starts a simulator in this process.
 func NewServer() (Server, error) {
 	server, err := simulator.New(simulator.Options{
-		Logins:     map[string]string{"sa": password},
+		Logins:     logins,
 		Encryption: simulator.EncryptionUnsupported,
 	})
 	if err != nil {
@@ -103,6 +103,9 @@ func NewServer() (Server, error) {
 	}
 	return &localServer{Server: server}, nil
 }
+
+// logins are the server's.
+var logins = map[string]string{"sa": password, readerLogin: password}
 
 // password is looked for in everything that is logged.
 const password = "s3cr3t-P@ss;word"

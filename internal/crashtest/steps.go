@@ -76,6 +76,44 @@ DECLARE @max binary(10) = (SELECT MAX([__$start_lsn]) FROM cdc.dbo_m_CT)
 EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
 `
 
+// readerLogin is what pipelines log in as: it may read, and no more.
+const readerLogin = "reader"
+
+// deny takes the right to read a change table away.
+type deny struct{ database, table string }
+
+func (s deny) do(r *run) error {
+	return r.server.Exec(use(s.database) + "DENY SELECT ON cdc.dbo_" + s.table + "_CT TO " + readerLogin)
+}
+
+func (s deny) String() string {
+	return "the right to read table " + s.table + " of " + s.database + " is taken away"
+}
+
+// grant gives the right back. The pipeline looks once a minute whether it has it
+// again, and when it starts: with next it is killed and started.
+type grant struct {
+	database, table string
+	next            *settings
+}
+
+func (s grant) do(r *run) error {
+	err := r.server.Exec(use(s.database) + "REVOKE SELECT ON cdc.dbo_" + s.table + "_CT TO " + readerLogin)
+	if err != nil || s.next == nil {
+		return err
+	}
+	r.subject.kill()
+	return r.subject.start(*s.next)
+}
+
+func (s grant) String() string {
+	text := "the right to read table " + s.table + " of " + s.database + " is given back"
+	if s.next != nil {
+		text += fmt.Sprintf("; killed; then %+v", *s.next)
+	}
+	return text
+}
+
 // secondInstance makes a second capture instance of table a, with the columns
 // it has now. The snapshot must be over: of a table that is read while it has
 // two, the changes before the newer one are in the rows.

@@ -26,6 +26,9 @@ type traits struct {
 	// order a statement changed rows. With keys that are the clustered ones the
 	// order of change LSNs will do.
 	function bool
+	// strict has one table that cannot be read stop them all. Denied plans take
+	// the right to read a table away for a while, and are not strict.
+	strict, denied bool
 	// observe stays with the older of two capture instances.
 	observe bool
 	// adaptive lets the subject's pauses follow the load, structured hands its
@@ -45,6 +48,12 @@ func newTraits(rng *rand.Rand) traits {
 	if rng.IntN(6) == 0 {
 		t.threads = 2 + rng.IntN(3)
 	}
+	switch {
+	case rng.IntN(2) == 0:
+		t.strict = true
+	case !t.function && rng.IntN(4) == 0:
+		t.denied = true
+	}
 	return t
 }
 
@@ -60,9 +69,10 @@ func (t traits) databases() []string {
 func (t traits) fields(e Environment) []string {
 	lines := []string{
 		"database_names: [ " + strings.Join(t.databases(), ", ") + " ]",
-		"on_fatal: stop", fmt.Sprint("poll_interval: ", e.seconds(2)),
+		"on_fatal: stop", fmt.Sprint("poll_interval: ", e.Poll),
 		fmt.Sprint("retriable_restart_connector_wait: ", e.seconds(10)),
-		fmt.Sprint("provide_transaction_metadata: ", t.told), fmt.Sprint("include_schema_changes: ", t.told),
+		// A transaction with a table that is held is told of twice.
+		fmt.Sprint("provide_transaction_metadata: ", t.told && !t.denied), fmt.Sprint("include_schema_changes: ", t.told),
 	}
 	if t.function {
 		lines = append(lines, "data_query_mode: function")
@@ -75,9 +85,9 @@ func (t traits) fields(e Environment) []string {
 
 // ofSubject returns the YAML of the fields that the subject alone has.
 func (t traits) ofSubject(e Environment) []string {
-	lines := []string{fmt.Sprint("structured: ", t.structured)}
+	lines := []string{fmt.Sprint("structured: ", t.structured), fmt.Sprint("strict: ", t.strict)}
 	if t.adaptive {
-		lines = append(lines, fmt.Sprintf("poll_interval_adaptive: { floor: %v, ceiling: %v }", e.seconds(1), e.seconds(8)))
+		lines = append(lines, fmt.Sprintf("poll_interval_adaptive: { floor: %v, ceiling: %v }", e.Poll/2, 4*e.Poll))
 	}
 	return lines
 }
@@ -97,7 +107,7 @@ func pick(rng *rand.Rand, values ...int) int { return values[rng.IntN(len(values
 func newSettings(rng *rand.Rand) settings {
 	s := settings{
 		batch: pick(rng, 1, 2, 3, 7, 100), checkpoint: pick(rng, 1, 4, 50, 1000), snapshotPage: pick(rng, 2, 5, 100),
-		page: pick(rng, 1, 3, 10, 1000), transactions: pick(rng, 1, 2, 500),
+		page: pick(rng, 1, 3, 10, 100, 1000, 1000), transactions: pick(rng, 1, 2, 500, 500),
 		queueBytes: pick(rng, 1000, 1<<20), heartbeat: rng.IntN(3) == 0,
 	}
 	s.queue = s.batch + pick(rng, 1, 5, 1000)

@@ -102,7 +102,7 @@ func (w *witness) passed(m marker) bool {
 func (w *witness) problem() *fatal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fatalOf(w.fatal, w.stream)
+	return fatalOf(w.fatal, w.stream, false)
 }
 
 // String says how far it is.

@@ -117,10 +117,12 @@ func soak() error {
 	return nil
 }
 
-// environment is real time, in which a second of a plan is a millisecond.
+// environment is real time, in which a second of a plan is a millisecond. Looks
+// for changes are a little rarer: they are all that two pipelines do while they
+// wait, and take time from other plans.
 func environment() crashtest.Environment {
 	return crashtest.Environment{
-		Second: time.Millisecond, Patience: 2 * time.Minute,
+		Second: time.Millisecond, Poll: 10 * time.Millisecond, Patience: 2 * time.Minute,
 		Server:  func() (crashtest.Server, error) { return crashtest.NewProcessServer(os.Args[0], "-serve") },
 		OnStuck: dump,
 	}
