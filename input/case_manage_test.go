@@ -247,3 +247,57 @@ func TestManage_TwoInputs(t *testing.T) {
 		assert.NotContains(t, p.logs.String()+q.logs.String(), "Cannot go on")
 	})
 }
+
+// A second instance is like the first, also in what it leaves out.
+func TestManage_LikeTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, secret int, v int)\nCREATE UNIQUE INDEX ix ON dbo.t (id)\n"+
+			"EXEC sys.sp_cdc_enable_table N'dbo', N't', @capture_instance = N'by hand', @role_name = N'gate', @supports_net_changes = 1, @index_name = N'ix', @captured_column_list = N'id, v'\n")
+		p := startPipeline(t, server, settings{fields: managed + "snapshot_mode: no_data\npoll_interval: 10s"})
+		defer p.stop()
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"by hand"}, instancesOf(t, server, "dbo.t"))
+		change(t, server, "ALTER TABLE dbo.t ADD w int NULL")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"by hand", "made 1p"}, generations(instancesOf(t, server, "dbo.t")))
+		results, err := server.Query("USE db\nGO\nSELECT role_name, index_name, CONVERT(int, supports_net_changes) FROM cdc.change_tables")
+		require.NoError(t, err)
+		assert.Equal(t, results[0].Rows[0], results[0].Rows[1])
+		change(t, server, "INSERT dbo.t VALUES (1, 2, 3, 4)")
+		p.want(`c dbo.t {"id":1,"v":3,"w":4}`)
+		p.quiet()
+	})
+}
+
+// What a person does to instances is left alone: one that was disabled, as
+// TRUNCATE TABLE asks for, is not enabled again, and other tables go on.
+func TestManage_DisabledByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, pagedTables)
+		p := startPipeline(t, server, settings{fields: managed + "snapshot_mode: no_data\npoll_interval: 10s\ntable_include_list: [ 'dbo\\..*' ]", store: newStore()})
+		defer p.stop()
+		<-time.After(time.Minute)
+		name := instancesOf(t, server, "dbo.a")
+		require.Len(t, name, 1)
+		change(t, server, "EXEC sys.sp_cdc_disable_table N'dbo', N'a', N'"+name[0]+"'")
+		<-time.After(10 * time.Minute)
+		assert.Empty(t, instancesOf(t, server, "dbo.a"))
+		assert.Contains(t, p.logs.String(), "somebody has disabled it; to have one, run EXEC sys.sp_cdc_enable_table")
+		change(t, server, "TRUNCATE TABLE dbo.a\nINSERT dbo.b VALUES (4, 4)")
+		p.want(`c dbo.b {"id":4,"v":4}`)
+	})
+}
+
+// A name that may not be read is not made.
+func TestManage_InstanceIncludeList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
+		p := startPipeline(t, server, settings{fields: managed + "snapshot_mode: no_data\npoll_interval: 10s\ncapture_instance_include_list: [ 'dbo_t' ]"})
+		defer p.stop()
+		<-time.After(time.Minute)
+		change(t, server, "ALTER TABLE dbo.t ADD w int NULL")
+		<-time.After(time.Minute)
+		assert.Equal(t, []string{"dbo_t"}, instancesOf(t, server, "dbo.t"))
+		assert.Equal(t, 1, strings.Count(p.logs.String(), "let capture_instance_include_list match it"))
+	})
+}

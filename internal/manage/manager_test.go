@@ -27,8 +27,9 @@ type world struct {
 	version  int64 // changes with the tables
 	looks    int   // how often everything was asked for
 	marks    int
-	sessions int // open
-	next     int32
+	sessions int   // open
+	next     int32 // object id
+	columns  int32 // the last column_id, of any table
 	// fail returns what becomes of a statement instead.
 	fail func(statement string) error
 	// deaf returns what becomes of a statement that has run.
@@ -39,7 +40,7 @@ type world struct {
 }
 
 func newWorld(tables ...*sqlserver.ManagedTable) *world {
-	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000}
+	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000, columns: 100}
 }
 
 func (w *world) manager(enable bool) *Manager {
@@ -75,7 +76,8 @@ func (w *world) Managed(context.Context, sqlserver.Selection) (sqlserver.Managed
 // alter adds a column to a table.
 func (w *world) alter(t *sqlserver.ManagedTable, column string) {
 	w.version++
-	t.Columns = append(t.Columns, sqlserver.ManagedColumn{ID: lastColumn(t) + 1, Name: column})
+	w.columns++
+	t.Columns = append(slices.Clone(t.Columns), sqlserver.ManagedColumn{ID: int(w.columns), Name: column})
 }
 
 type session struct{ w *world }
@@ -102,7 +104,11 @@ func (s session) Manage(_ context.Context, statement string) error {
 		return w.answer()
 	}
 	w.next++
-	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: made, StartLSN: at(100), Captured: slices.Clone(t.Columns)})
+	captured := slices.Clone(t.Columns)
+	if _, list, partial := strings.Cut(statement, "@captured_column_list = N'"); partial {
+		captured = slices.DeleteFunc(captured, func(col sqlserver.ManagedColumn) bool { return !strings.Contains(list, "["+col.Name+"]") })
+	}
+	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: time.Now(), StartLSN: at(200), Captured: captured, PartitionSwitch: true})
 	w.ran = append(w.ran, "make "+instance)
 	return w.answer()
 }
