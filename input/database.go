@@ -21,6 +21,7 @@ import (
 type database interface {
 	// Name is the exact name of the database.
 	Name() string
+	lineageReader
 	// MissingRights returns the problem that some of its tables may not be read,
 	// with all that is missing.
 	MissingRights() error
@@ -413,7 +414,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		OnSkipped:                d.cfg.onSkipped(sink),
 		Reread:                   d.cfg.onReread(sink, d),
 		OnHeld:                   d.cfg.onHeld(sink),
-		OnPoll:                   func(p sqlserver.Poll) { d.meter.Polled(p, d.conn.Statements()) },
+		OnPoll:                   d.onPoll(sink),
 		Remark:                   d.notices.Warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,
@@ -426,6 +427,17 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		return watch.poller
 	}
 	return watch
+}
+
+// onPoll returns who is told what each look for changes finds.
+func (d *serverDatabase) onPoll(sink stream.Sink) func(sqlserver.Poll) {
+	to, asks := sink.(looker)
+	return func(p sqlserver.Poll) {
+		d.meter.Polled(p, d.conn.Statements())
+		if asks {
+			to.looked(p)
+		}
+	}
 }
 
 // checkEncoders makes sure, before the first message, that events can be made of

@@ -94,6 +94,7 @@ var curedAfresh = map[string]bool{
 	stream.ReasonInstanceReplaced: true,
 	stream.ReasonInstanceGone:     true,
 	stream.ReasonPositionAhead:    true,
+	reasonRestored:                true,
 	checkpoint.ReasonDamaged:      true,
 	checkpoint.ReasonFormat:       true,
 }

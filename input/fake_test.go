@@ -113,6 +113,7 @@ type fakeServer struct {
 	onPoll     func(ctx context.Context) error
 	onSnapshot func(ctx context.Context, row int) error
 
+	lineage  sqlserver.Lineage
 	looks    int   // after the capture job
 	agent    *bool // whether the Agent runs; nil: unknown
 	opens    int
@@ -235,6 +236,16 @@ func (d *fakeDatabase) MissingRights() error { return nil }
 // Reread is for databases of tests that pause.
 func (d *fakeDatabase) Reread(context.Context, stream.Rereading, *snapshot.Progress, snapshot.Sink) error {
 	return errors.New("the fake has nothing to read again")
+}
+
+func (d *fakeDatabase) Lineage(context.Context) (sqlserver.Lineage, error) {
+	d.f.mu.Lock()
+	defer d.f.mu.Unlock()
+	return d.f.lineage, nil
+}
+
+func (d *fakeDatabase) Recorded(context.Context, lsn.LSN) (sqlserver.Recorded, error) {
+	return sqlserver.Recorded{}, nil
 }
 
 func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() stream.Place) poller {

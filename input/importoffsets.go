@@ -164,6 +164,9 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 		return resolved{}, err
 	}
 	defer opened.Close()
+	if err := opened.MissingRights(); err != nil {
+		return resolved{}, err
+	}
 	offset, err := connectoffsets.OfDatabase(offsets, opened.Name(), only)
 	if err != nil {
 		return resolved{}, err
@@ -178,6 +181,9 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 		return resolved{}, fmt.Errorf("key %q of cache %q has a position already, from which the pipeline would go on; to import another: %s", key, s.cfg.cache, s.removal(opened.Name()))
 	}
 	if _, _, err := positions.load(ctx); err != nil {
+		return resolved{}, err
+	}
+	if positions.lineage, err = opened.Lineage(ctx); err != nil {
 		return resolved{}, err
 	}
 	resolver, ok := opened.(offsetResolver)

@@ -134,8 +134,29 @@ func loadWithin(ctx context.Context, p *positions) (mark, stream.Known, error) {
 	}
 }
 
+// witnessOf returns the newest witness of a mark that is known.
+func (k *keeper) witnessOf(m mark) witness {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if m.witness.known() || k.saved.witness.Commit.After(m.position().Commit) {
+		return m.witness
+	}
+	return k.saved.witness
+}
+
+// saveLineage saves what is known of the database's lineage, if that is new.
+// Nothing may be reading.
+func (k *keeper) saveLineage(ctx context.Context, l sqlserver.Lineage) error {
+	if !l.Known() || l.Family == k.positions.lineage.Family && l.Fork == k.positions.lineage.Fork {
+		return nil
+	}
+	k.positions.lineage = l
+	return k.saveKnown(ctx, k.known)
+}
+
 // save saves a mark.
 func (k *keeper) save(ctx context.Context, m mark) error {
+	m.witness = k.witnessOf(m)
 	if err := k.positions.save(ctx, m); err != nil {
 		return err
 	}

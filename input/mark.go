@@ -20,6 +20,10 @@ type mark struct {
 	// without the capture instances, which are kept apart.
 	streaming bool
 	state     stream.State
+	// witness is a commit at or before the position; seen are those of the look
+	// for changes that the mark comes from, nil if it comes from none.
+	witness witness
+	seen    *seen
 }
 
 // position returns the place of a mark in the order in which marks are handed
@@ -109,6 +113,7 @@ func (m mark) streamed() stream.Place {
 // at returns the mark of a stream that has come to a place.
 func (m mark) at(place stream.Place) mark {
 	m.streaming, m.state = true, m.state.At(place)
+	m.witness = m.seen.witness(place.Position.Commit, m.witness)
 	return m
 }
 

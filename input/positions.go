@@ -22,6 +22,8 @@ type positions struct {
 	progress  *checkpoint.Store
 	instances *checkpoint.Store
 
+	// lineage is that of the database, saved with the capture instances.
+	lineage sqlserver.Lineage
 	// saved is the progress last saved or loaded: it is immutable, so equal
 	// pointers are equal documents.
 	saved *snapshot.Progress
@@ -43,6 +45,18 @@ var (
 	identitiesDocument = document{
 		"instances",
 		"streaming goes on from its position, and changes lost with a capture instance that was replaced meanwhile are no error any more",
+	}
+)
+
+// storedPosition and storedInstances are the documents of these names.
+type (
+	storedPosition struct {
+		stream.State
+		Witness *witness `json:"witness,omitempty"`
+	}
+	storedInstances struct {
+		stream.Known
+		Lineage *sqlserver.Lineage `json:"lineage,omitempty"`
 	}
 )
 
@@ -98,13 +112,19 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 		m.progress, p.saved = &progress, &progress
 		kept = append(kept, progressDocument.name)
 	}
-	if m.streaming, err = loadDocument(ctx, p.position, &m.state); err != nil {
+	var position storedPosition
+	if m.streaming, err = loadDocument(ctx, p.position, &position); err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", err)
 	}
 	if m.streaming {
+		m.state = position.State
+		if position.Witness != nil {
+			m.witness = *position.Witness
+		}
 		kept = append(kept, positionDocument.name)
 	}
-	found, err := loadDocument(ctx, p.instances, &known)
+	var instances storedInstances
+	found, err := loadDocument(ctx, p.instances, &instances)
 	if err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the capture instances: %w", err)
 	}
@@ -114,7 +134,10 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 	if err := p.claim.Take(ctx, kept); err != nil {
 		return mark{}, stream.Known{}, err
 	}
-	return m, known, nil
+	if instances.Lineage != nil {
+		p.lineage = *instances.Lineage
+	}
+	return m, instances.Known, nil
 }
 
 // stored reports whether there is anything to go on from, sound or not.
@@ -147,7 +170,11 @@ func (p *positions) save(ctx context.Context, m mark) error {
 	if !m.streaming {
 		return nil
 	}
-	return saveDocument(ctx, p.position, m.state)
+	doc := storedPosition{State: m.state}
+	if m.witness.known() {
+		doc.Witness = &m.witness
+	}
+	return saveDocument(ctx, p.position, doc)
 }
 
 // saveKnown stores what is known of the tables that are being read.
@@ -155,7 +182,11 @@ func (p *positions) saveKnown(ctx context.Context, known stream.Known) error {
 	if err := p.claim.Check(ctx); err != nil {
 		return err
 	}
-	return saveDocument(ctx, p.instances, known)
+	doc := storedInstances{Known: known}
+	if p.lineage.Known() {
+		doc.Lineage = &p.lineage
+	}
+	return saveDocument(ctx, p.instances, doc)
 }
 
 func loadDocument(ctx context.Context, store *checkpoint.Store, into any) (found bool, err error) {

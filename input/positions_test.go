@@ -2,6 +2,7 @@ package input
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
@@ -49,19 +51,47 @@ func storedMark() (mark, stream.Known) {
 	return m, stream.Known{Instances: instances}
 }
 
+// laterDocuments are those that say more since then.
+var laterDocuments = map[string]string{
+	"k.position": `{"position":"00000027:00000758:0005/00000001/00000027:00000758:0003/02/0000000000000001","by_command":true,` +
+		`"witness":{"commit":"00000027:00000758:0005","ended":"2026-11-30T10:00:00.003"}}`,
+	"k.instances": `{"instances":[{"schema":"dbo","table":"t","source_object_id":1,"name":"dbo_t","object_id":5,` +
+		`"create_date":"2026-11-30T10:00:00Z","first_start":"00000027:00000700:0001"}],` +
+		`"lineage":{"family":"3F506E55-8616-4EC3-8655-612E511372B3","fork":"D5958255-6951-4A04-BF12-EFE6601F9FC3"}}`,
+}
+
+var (
+	storedWitness = witness{lsn.LSN{0, 0, 0, 0x27, 0, 0, 0x07, 0x58, 0, 5}, "2026-11-30T10:00:00.003"}
+	storedLineage = sqlserver.Lineage{Family: "3F506E55-8616-4EC3-8655-612E511372B3", Fork: "D5958255-6951-4A04-BF12-EFE6601F9FC3"}
+)
+
 func TestPositions_LoadsReleasedDocuments(t *testing.T) {
-	cache := newMemoryCache()
-	for key, doc := range storedDocuments {
-		s := checkpoint.NewStore(cache, key, checkpoint.StoreOptions{})
-		_, _, err := s.Load(t.Context())
+	load := func(documents ...map[string]string) (mark, stream.Known, sqlserver.Lineage) {
+		cache := newMemoryCache()
+		for _, set := range documents {
+			for key, doc := range set {
+				s := checkpoint.NewStore(cache, key, checkpoint.StoreOptions{})
+				_, _, err := s.Load(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, s.Save(t.Context(), []byte(doc)))
+			}
+		}
+		p := newPositions(cache, "k", checkpoint.NewOwner(), nil)
+		got, known, err := p.load(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, s.Save(t.Context(), []byte(doc)))
+		return got, known, p.lineage
 	}
-	got, known, err := newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
-	require.NoError(t, err)
 	wantMark, wantKnown := storedMark()
+	got, known, lineage := load(storedDocuments)
 	assert.Equal(t, wantMark, got)
 	assert.Equal(t, wantKnown, known)
+	assert.Zero(t, lineage)
+
+	got, known, lineage = load(storedDocuments, laterDocuments)
+	wantMark.witness = storedWitness
+	assert.Equal(t, wantMark, got)
+	assert.Equal(t, wantKnown, known)
+	assert.Equal(t, storedLineage, lineage)
 }
 
 func TestPositions_SavesWhatItLoads(t *testing.T) {
@@ -72,17 +102,22 @@ func TestPositions_SavesWhatItLoads(t *testing.T) {
 	assert.Equal(t, mark{}, m)
 
 	want, known := storedMark()
+	want.witness, p.lineage = storedWitness, storedLineage
 	require.NoError(t, p.save(t.Context(), want))
 	require.NoError(t, p.saveKnown(t.Context(), known))
-	for key, doc := range storedDocuments {
+	documents := maps.Clone(storedDocuments)
+	maps.Copy(documents, laterDocuments)
+	for key, doc := range documents {
 		var slot struct{ Document json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(cache.values[key+".a"]), &slot))
 		assert.JSONEq(t, doc, string(slot.Document))
 	}
-	got, gotKnown, err := newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
+	p = newPositions(cache, "k", checkpoint.NewOwner(), nil)
+	got, gotKnown, err := p.load(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.Equal(t, known, gotKnown)
+	assert.Equal(t, storedLineage, p.lineage)
 }
 
 func TestMark_Order(t *testing.T) {

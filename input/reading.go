@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/pace"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -30,6 +31,7 @@ type reading struct {
 }
 
 var (
+	_ looker      = (*reading)(nil)
 	_ stream.Sink = (*reading)(nil)
 	_ rowSink     = (*snapshotSink)(nil)
 )
@@ -155,6 +157,12 @@ func (r *reading) Emit(ctx context.Context, b *event.Batch, upTo stream.Place) e
 func (r *reading) Advance(ctx context.Context, to stream.Place) error {
 	return r.push(ctx, item{mark: r.mark.at(to)})
 }
+
+// looker is told what each look for changes finds, before anything of it.
+type looker interface{ looked(p sqlserver.Poll) }
+
+// looked implements [looker].
+func (r *reading) looked(p sqlserver.Poll) { r.mark.seen = newSeen(p) }
 
 // beat hands over a heartbeat alone, if there are any.
 func (r *reading) beat(ctx context.Context) error {
