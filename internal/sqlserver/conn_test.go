@@ -222,6 +222,28 @@ func TestWatchdog_SilentServer(t *testing.T) {
 	}
 }
 
+// A server that answers slowly is not silent, however long its answer takes; from
+// its last word on it is.
+func TestWatchdog_SilentAfterASlowAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{deaf: true, answer: func(_ string, r *reply) {
+			r.columns()
+			for n := range int64(5) {
+				<-time.After(40 * time.Second)
+				r.row(n)
+				_ = r.out.Flush()
+			}
+		}}
+		conn := s.connect(t, Config{QueryTimeout: time.Minute, CancelGrace: time.Second})
+		defer conn.Close()
+		begin := time.Now()
+		_, err := all(t.Context(), conn, "SELECT n")
+		var timeout *TimeoutError
+		require.ErrorAs(t, err, &timeout)
+		assert.Equal(t, 5*40*time.Second+time.Minute+time.Second, time.Since(begin))
+	})
+}
+
 // stuck is a connection that takes no more bytes once it is told to.
 type stuck struct {
 	net.Conn
