@@ -172,7 +172,7 @@ func (h *history) end() {
 }
 
 func play(steps []happening, busy []bool, selection sqlserver.Selection) (problem string) {
-	h := &history{world: newWorld(table(cols("id", "first"))), selection: selection, lsn: 1, secret: map[string]bool{}, busy: busy}
+	h := &history{world: newWorld(table(cols("id", "first", "secret"))), selection: selection, lsn: 1, secret: map[string]bool{"secret": true}, busy: busy}
 	h.fail = h.check
 	h.restart()
 	h.byHand(0)
