@@ -412,7 +412,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		OnCompleted:              d.completed,
 		Gaps:                     d.cfg.gaps(),
 		OnSkipped:                d.cfg.onSkipped(sink),
-		Reread:                   d.cfg.onReread(sink, d),
+		Reread:                   onReread(sink, d),
 		OnHeld:                   d.cfg.onHeld(sink),
 		OnPoll:                   d.onPoll(sink),
 		Remark:                   d.notices.Warn,

@@ -22,11 +22,11 @@ var (
 	_ snapshot.Sink = (*rereadSink)(nil)
 )
 
-// onReread returns what reads rows of a database again in a pause of the stream;
-// nil if none are.
-func (c config) onReread(sink stream.Sink, db database) func(context.Context, stream.Rereading) (lsn.Position, error) {
+// onReread returns what reads rows of a database again in a pause of the stream.
+// What was decided under another retention_gap_policy is done too.
+func onReread(sink stream.Sink, db database) func(context.Context, stream.Rereading) (lsn.Position, error) {
 	to, takes := sink.(rereader)
-	if c.retentionGaps != gapsSnapshot || !takes {
+	if !takes {
 		return nil
 	}
 	return func(ctx context.Context, pause stream.Rereading) (lsn.Position, error) {

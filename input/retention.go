@@ -16,7 +16,7 @@ const (
 func retentionFields() []*service.ConfigField {
 	return []*service.ConfigField{
 		stringField(fieldRetentionGapPolicy).
-			Description("What happens when changes of a table were cleaned up before they were read. `fail`: nothing is read until a person decides, and the error names the table, what is missing and what is left. `snapshot`: the stream of the database goes on to the newest change without the table, pauses there until all its rows are read again, and goes on with its changes behind them; of rows that were deleted meanwhile nothing is told. `skip`: the table is read on from what is left, and rows that changed in the gap stay as consumers have them until they change again. With both, each gap is an error in the log and counted by `sqlserver_cdc_skipped_gaps`, and it is stored beside the position. None is about a table whose change data capture was disabled.").
+			Description("What happens when changes of a table were cleaned up before they were read. `fail`: nothing of the table is read until a person decides, and the error names it, what is missing and what is left. `snapshot`: the stream of the database goes on to the newest change without the table, pauses there until all its rows are read again, and goes on with its changes behind them; of rows that were deleted meanwhile nothing is told. `skip`: the table is read on from what is left, and rows that changed in the gap stay as consumers have them until they change again. With both, each gap is an error in the log and counted by `sqlserver_cdc_skipped_gaps`, and it is stored beside the position. None is about a table whose change data capture was disabled.").
 			Default(gapsFail).Advanced(),
 	}
 }
