@@ -1,6 +1,8 @@
 package input_test
 
 import (
+	"context"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"testing"
@@ -138,6 +140,25 @@ func TestBadConfig_Stop(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, reasons, 1)
 		require.ErrorContains(t, <-reasons, "nothing to capture")
+		require.Equal(t, 1, countLines(p, "level=ERROR"), "log:\n%s", p.logs)
+	})
+}
+
+// A cache that cannot be written is a mistake too, and not tried again and again.
+func TestBadConfig_CacheFolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, customers)
+		kept := newStore()
+		kept.onSet = func(context.Context, string, []byte) error {
+			return &fs.PathError{Op: "open", Path: "offsets/key", Err: fs.ErrNotExist}
+		}
+		reasons := make(chan error, 10)
+		p := startPipeline(t, server, settings{store: kept, fields: "on_fatal: stop", onStop: func(err error) { reasons <- err }})
+		err := <-p.ended
+		p.ended <- err
+		require.NoError(t, err)
+		require.Len(t, reasons, 1)
+		require.ErrorContains(t, <-reasons, "make the folder of a file cache")
 		require.Equal(t, 1, countLines(p, "level=ERROR"), "log:\n%s", p.logs)
 	})
 }

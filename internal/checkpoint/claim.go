@@ -98,17 +98,20 @@ func (c *Claim) Take(ctx context.Context, kept []string) error {
 	defer c.mu.Unlock()
 	c.kept = kept
 	if err := c.write(ctx); err != nil {
-		return fmt.Errorf("writing key %q to the checkpoint cache, which must be writable before anything is read (a file cache needs its folder): %w", c.key, err)
+		return refused(c.key, err)
 	}
 	got, err := c.cache.Get(ctx, c.key)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return &CacheError{c.key, errors.New("it was just written, and is not there")}
+	case err != nil:
 		return fmt.Errorf("reading back key %q, just written, from the checkpoint cache: %w", c.key, err)
 	}
 	switch found, err := c.parse(got); {
 	case err != nil:
 		return err
 	case found == nil:
-		return fmt.Errorf("reading back key %q from the checkpoint cache: got %d bytes that are not what was written", c.key, len(got))
+		return &CacheError{c.key, fmt.Errorf("read back, it has %d bytes that are not what was written", len(got))}
 	case found.ID != c.owner.ID:
 		return fmt.Errorf("taking key %q: another input, on host %q, takes it at the same moment", c.key, found.Host)
 	}

@@ -2,7 +2,9 @@ package checkpoint_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -248,11 +250,18 @@ func TestClaim_Take(t *testing.T) {
 		name  string
 		fault func(context.Context, string, []byte) ([]byte, error)
 		ok    bool
+		fatal bool // time does not cure it
 	}{
-		{"sound", nil, true},
-		{"refuses", refuses, false},
-		{"tears", tearsSilently, false},
-		{"forgets", func(context.Context, string, []byte) ([]byte, error) { return nil, nil }, false},
+		{"sound", nil, true, false},
+		{"refuses", refuses, false, false},
+		{"tears", tearsSilently, false, true},
+		{"forgets", func(context.Context, string, []byte) ([]byte, error) { return nil, nil }, false, true},
+		{"folder missing", func(context.Context, string, []byte) ([]byte, error) {
+			return nil, &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}
+		}, false, true},
+		{"folder read-only", func(context.Context, string, []byte) ([]byte, error) {
+			return nil, &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}
+		}, false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,6 +273,8 @@ func TestClaim_Take(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, "k.owner")
+			var unusable *checkpoint.CacheError
+			assert.Equal(t, tt.fatal, errors.As(err, &unusable))
 		})
 	}
 }

@@ -2,7 +2,10 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 )
 
@@ -11,6 +14,7 @@ const (
 	ReasonDamaged = "checkpoint_damaged"
 	ReasonFormat  = "checkpoint_format"
 	ReasonTaken   = "checkpoint_taken"
+	ReasonCache   = "checkpoint_cache"
 )
 
 // DamagedError says that a document exists in a cache and cannot be trusted.
@@ -84,4 +88,37 @@ func (e *TakenError) Reason() string { return ReasonTaken }
 // Remedy says how to go on.
 func (e *TakenError) Remedy() string {
 	return "stop one of the two; if both are wanted, give one another topic_prefix or checkpoint_cache_key, and restart it"
+}
+
+// CacheError says that a cache cannot keep a position, and that time does not
+// change it: its folder is missing or not for us to write, or it forgets what it
+// is given.
+type CacheError struct {
+	Key string
+	Err error
+}
+
+// Error names the key and what to do.
+func (e *CacheError) Error() string {
+	return fmt.Sprintf("the checkpoint cache does not keep key %q: %v; %s", e.Key, e.Err, e.Remedy())
+}
+
+// Unwrap returns what the cache said.
+func (e *CacheError) Unwrap() error { return e.Err }
+
+// Reason is a fixed word, for metrics.
+func (e *CacheError) Reason() string { return ReasonCache }
+
+// Remedy says how to go on.
+func (e *CacheError) Remedy() string {
+	return "make the folder of a file cache, writable for this process, or name a cache in checkpoint_cache that persists"
+}
+
+// refused returns the error of a first write to a cache. One that is down may
+// come back; the rest is a person's to cure.
+func refused(key string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EROFS) {
+		return &CacheError{key, err}
+	}
+	return fmt.Errorf("writing key %q to the checkpoint cache, which must be writable before anything is read: %w", key, err)
 }
