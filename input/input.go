@@ -37,8 +37,10 @@ type input struct {
 	metrics *metrics.Set
 	context *messages.Context // nil: without
 	cache   checkpoint.Cache
-	// owner is who keeps the positions of this input.
-	owner checkpoint.Owner
+	// owner is who keeps the positions of this input, holders all inputs of the
+	// process that do.
+	owner   checkpoint.Owner
+	holders *keyHolders
 	// server is one for all connections, since it keeps what they log in with.
 	server  *sqlserver.Server
 	open    func(ctx context.Context, s *source) (database, error)
@@ -97,6 +99,7 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 		metrics: metrics.NewSet(mgr.Metrics()),
 		cache:   cacheResource{mgr: mgr, name: cfg.cache},
 		owner:   checkpoint.NewOwner(),
+		holders: holdersOf(mgr),
 		server:  server,
 		open:    openSource,
 		list:    listDatabases,
@@ -112,6 +115,9 @@ func newInput(parsed *service.ParsedConfig, mgr *service.Resources, opts options
 	in.unmatched = notice.NewUnmatched(in.notices, in.databases)
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	if _, err := in.newSource(cfg.server.Database); err != nil {
+		return nil, err
+	}
+	if err := in.holdKeys(); err != nil {
 		return nil, err
 	}
 	return in, nil
@@ -176,6 +182,7 @@ func (in *input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 // back.
 func (in *input) Close(ctx context.Context) error {
 	in.stop(errClosed)
+	defer in.holders.release(in)
 	saving, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	ending, cancel := context.WithTimeout(ctx, closeTimeout)

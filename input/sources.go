@@ -71,7 +71,7 @@ func (in *input) claim(s *source, database string) error {
 		}
 	}
 	s.claimed = database
-	return nil
+	return in.holdKey(database, true)
 }
 
 // share returns what each source has of a bound that is the input's: sources
