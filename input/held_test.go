@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -133,17 +134,54 @@ func TestHeld_AllOfThem(t *testing.T) {
 	})
 }
 
-// A message of a table that catches up may be rejected, and the pipeline killed
-// at any moment: what was not acknowledged of that table comes again, in order.
+// A message of a table that catches up may be rejected: what was not acknowledged
+// of that table comes again, in order, however it is batched.
 func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
+	for name, fields := range map[string]string{
+		"alone":         "max_batch_size: 1",
+		"batched again": "max_batch_size: 3\nbatching: {count: 2, period: 1s}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := threeTables(t)
+				rejections := 0
+				s := settings{fields: asReader + fields}
+				s.output = func(_ context.Context, batch []received) error {
+					if slices.Contains(shorts(batch), row("b", "3")) && rejections < 3 {
+						rejections++
+						return errRejected
+					}
+					return nil
+				}
+				p := startPipeline(t, server, s)
+				<-time.After(time.Minute)
+				sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
+				for _, id := range []string{"1", "2", "3", "4"} {
+					insertAll(t, server, id)
+				}
+				p.next(8)
+				sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+				<-time.After(10 * time.Minute)
+				insertAll(t, server, "5")
+				<-time.After(10 * time.Minute)
+				require.Equal(t, 3, rejections)
+				require.Equal(t, rows("b", "1", "2", "3", "4", "5"), shorts(ofTable("b", lastDeliveries(p.everything()))))
+			})
+		})
+	}
+}
+
+// Whatever of a table that catches up is acknowledged and stored when the process
+// dies, the next one sends exactly the rest of it.
+func TestHeld_KilledWhileCatchingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, kept := threeTables(t), newStore()
-		rejections := 0
-		s := settings{fields: asReader + "max_batch_size: 1", store: kept}
+		var copies []*store // as each message of b finds it
+		s := settings{fields: asReader + "max_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 1", store: kept}
 		s.output = func(_ context.Context, batch []received) error {
-			if batch[0].String() == row("b", "3") && rejections < 3 {
-				rejections++
-				return errRejected
+			if batch[0].Table == "b" {
+				<-time.After(time.Second) // what is acknowledged is stored
+				copies = append(copies, kept.copyOf())
 			}
 			return nil
 		}
@@ -155,16 +193,27 @@ func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
 		}
 		p.next(8)
 		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
-		<-time.After(10 * time.Minute)
-		insertAll(t, server, "5")
-		<-time.After(10 * time.Minute)
-		require.Equal(t, 3, rejections)
-		var late []string
-		for _, m := range lastDeliveries(p.everything()) {
-			if m.Table == "b" {
-				late = append(late, m.String())
-			}
+		p.want(rows("b", "1", "2", "3", "4")...)
+		p.stop()
+		require.Len(t, copies, 4)
+		for n, kept := range copies {
+			again := startPipeline(t, server, settings{fields: asReader, store: kept})
+			again.want(rows("b", "1", "2", "3", "4")[n:]...)
+			again.quiet()
+			again.stop()
 		}
-		require.Equal(t, []string{row("b", "1"), row("b", "2"), row("b", "3"), row("b", "4"), row("b", "5")}, late)
 	})
+}
+
+// rows are the short forms of rows inserted into a table.
+func rows(table string, ids ...string) (list []string) {
+	for _, id := range ids {
+		list = append(list, row(table, id))
+	}
+	return list
+}
+
+// ofTable returns the messages of a table.
+func ofTable(table string, messages []received) []received {
+	return slices.DeleteFunc(slices.Clone(messages), func(m received) bool { return m.Table != table })
 }

@@ -136,3 +136,21 @@ func TestMark_Order(t *testing.T) {
 		}
 	}
 }
+
+// The position holds that of each table that is held.
+func TestPositions_KeepsHeldTables(t *testing.T) {
+	cache := newMemoryCache()
+	p := newPositions(cache, "k", checkpoint.NewOwner(), nil)
+	_, _, err := p.load(t.Context())
+	require.NoError(t, err)
+	want := mark{}.at(stream.Place{
+		Position: lsn.EndOf(lsnOf(9)),
+		Held:     []stream.Held{{Schema: "dbo", Table: "t", SourceObjectID: 7, Position: lsn.EndOf(lsnOf(5)), ByCommand: true}},
+	})
+	require.NoError(t, p.save(t.Context(), want))
+	assert.Contains(t, cache.slots("k.position"), `"held":[{"schema":"dbo","table":"t","source_object_id":7,"position":"`+lsn.EndOf(lsnOf(5)).String()+`","by_command":true}]`)
+	got, _, err := newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want.state, got.state)
+	assert.NotEqual(t, got.place(), mark{}.at(stream.Place{Position: lsn.EndOf(lsnOf(9))}).place(), "late events are a progress too")
+}
