@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
@@ -62,8 +63,10 @@ func TestMany_ShutdownFromEveryState(t *testing.T) {
 		},
 		{name: "found by a pattern", s: settings{fields: "database_names: [ '.*' ]"}},
 	}
-	for _, tt := range tests {
-		for _, after := range []time.Duration{0, time.Second, 5 * time.Minute} {
+	moments := []time.Duration{0, time.Second, 5 * time.Minute}
+	for i, tt := range tests {
+		for k := range race.Every(len(moments), len(moments)) {
+			after := moments[(i+k)%len(moments)]
 			t.Run(tt.name+" after "+after.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server := newServerOf(t, three...)
