@@ -81,6 +81,19 @@ func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
 // owns reports whether an instance is dropped here once it is not needed.
 func (m *instanceManager) owns(instance string) bool { return m != nil && m.manager.Owns(instance) }
 
+// expected returns the states of tables as they will be soon: other columns than
+// those of the table are no news where an instance with the right ones is made.
+func (m *instanceManager) expected(states []sqlserver.TableState) []sqlserver.TableState {
+	if m == nil || !m.manager.Permitted() {
+		return states
+	}
+	soon := slices.Clone(states)
+	for i := range soon {
+		soon[i].Uncaptured, soon[i].Dropped = 0, 0
+	}
+	return soon
+}
+
 // close waits for the statement that is being run, which the end of the input
 // ends.
 func (m *instanceManager) close(ctx context.Context) {

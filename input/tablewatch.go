@@ -39,7 +39,7 @@ func (w tableWatch) look(ctx context.Context) {
 		return !d.selection.Match(s.Schema, s.Table) || !d.selection.MatchInstance(s.Instance)
 	})
 	d.meter.Tables(states)
-	d.altered.Look(d.name, states)
+	d.altered.Look(d.name, d.instances.expected(states))
 	for _, h := range saved.Held {
 		states, err := d.conn.TableStates(ctx, h.Position.Commit)
 		if err != nil {

@@ -92,6 +92,7 @@ type Manager struct {
 	tries       map[int32]*try // by table, those that failed
 
 	selection sqlserver.Selection
+	permitted bool          // by the last look
 	running   chan []result // gives what became of the statements that run; nil: none do
 	wait      sync.WaitGroup
 }
@@ -124,6 +125,9 @@ func New(opts Options) *Manager {
 
 // Owns reports whether the manager drops an instance that is not needed.
 func (m *Manager) Owns(name string) bool { return m != nil && m.opts.Owner.Owns(name) }
+
+// Permitted reports whether the last look has found that instances may be made.
+func (m *Manager) Permitted() bool { return m.permitted }
 
 // Know tells what is read of each table, as it is stored.
 func (m *Manager) Know(tables []Read) {
@@ -258,12 +262,12 @@ func (m *Manager) due(ctx context.Context, now time.Time, catalogue Catalogue) (
 
 // look decides what is to be done to each table.
 func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error) {
-	permitted, err := m.permitted(ctx, catalogue)
-	if err != nil {
+	var err error
+	if m.permitted, err = m.mayManage(ctx, catalogue); err != nil {
 		return nil, err
 	}
 	var managed sqlserver.Managed
-	if permitted {
+	if m.permitted {
 		if managed, err = catalogue.Managed(ctx, m.selection); err != nil {
 			return nil, err
 		}
@@ -299,9 +303,9 @@ func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error)
 	return steps, nil
 }
 
-// permitted reports whether instances may be made and dropped here, and warns if
+// mayManage reports whether instances may be made and dropped here, and warns if
 // they may not.
-func (m *Manager) permitted(ctx context.Context, catalogue Catalogue) (bool, error) {
+func (m *Manager) mayManage(ctx context.Context, catalogue Catalogue) (bool, error) {
 	rights, err := catalogue.ManageRights(ctx)
 	switch {
 	case err != nil:

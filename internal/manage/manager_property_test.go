@@ -19,7 +19,6 @@ type history struct {
 	*world
 	manager   *Manager
 	selection sqlserver.Selection
-	lsn       byte
 	// secret are columns that a person leaves out of instances.
 	secret map[string]bool
 	// busy are the statements to come that fail, by number.
@@ -172,7 +171,7 @@ func (h *history) end() {
 }
 
 func play(steps []happening, busy []bool, selection sqlserver.Selection) (problem string) {
-	h := &history{world: newWorld(table(cols("id", "first", "secret"))), selection: selection, lsn: 1, secret: map[string]bool{"secret": true}, busy: busy}
+	h := &history{world: newWorld(table(cols("id", "first", "secret"))), selection: selection, secret: map[string]bool{"secret": true}, busy: busy}
 	h.fail = h.check
 	h.restart()
 	h.byHand(0)

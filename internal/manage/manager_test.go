@@ -30,6 +30,7 @@ type world struct {
 	sessions int   // open
 	next     int32 // object id
 	columns  int32 // the last column_id, of any table
+	lsn      byte
 	// fail returns what becomes of a statement instead.
 	fail func(statement string) error
 	// deaf returns what becomes of a statement that has run.
@@ -40,7 +41,7 @@ type world struct {
 }
 
 func newWorld(tables ...*sqlserver.ManagedTable) *world {
-	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000, columns: 100}
+	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000, columns: 100, lsn: 100}
 }
 
 func (w *world) manager(enable bool) *Manager {
@@ -104,11 +105,12 @@ func (s session) Manage(_ context.Context, statement string) error {
 		return w.answer()
 	}
 	w.next++
+	w.lsn++
 	captured := slices.Clone(t.Columns)
 	if _, list, partial := strings.Cut(statement, "@captured_column_list = N'"); partial {
 		captured = slices.DeleteFunc(captured, func(col sqlserver.ManagedColumn) bool { return !strings.Contains(list, "["+col.Name+"]") })
 	}
-	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: time.Now(), StartLSN: at(200), Captured: captured, PartitionSwitch: true})
+	t.Instances = append(t.Instances, sqlserver.ManagedInstance{Name: instance, ObjectID: w.next, CreateDate: time.Now(), StartLSN: at(w.lsn), Captured: captured, PartitionSwitch: true})
 	w.ran = append(w.ran, "make "+instance)
 	return w.answer()
 }
@@ -337,9 +339,11 @@ func TestManager_NotPermitted(t *testing.T) {
 			require.Len(t, w.said, 1)
 			assert.Contains(t, w.said[0], test.says)
 			assert.Zero(t, w.looks)
+			assert.False(t, m.Permitted())
 			w.rights = rights
 			wait(t, m, w, 2*wholeInterval)
 			assert.Len(t, w.ran, 1, "it is asked again")
+			assert.True(t, m.Permitted())
 		})
 	}
 }
