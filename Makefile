@@ -9,7 +9,7 @@ SHELL    := /bin/bash
 .PHONY: build test race load soak soak-long mutants fmt lint fuzz-smoke examples quickstart-smoke cross interop live golden goldens bench check clean
 
 build: ## the distribution, in bin/
-	CGO_ENABLED=0 $(GO) build -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o $(BIN)/sqlserver-cdc ./cmd/sqlserver-cdc
 
 # Tests build and drop whole servers: collecting less often saves a fifth of their
 # CPU time, for some hundred megabytes.

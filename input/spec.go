@@ -147,7 +147,7 @@ func runningFields() []*service.ConfigField {
 			Description("The most messages of a batch; `checkpoint_limit` if that is less. A batch never waits to be full.").
 			Default(2048).Advanced(),
 		intField(fieldMaxQueueSize).
-			Description("The most messages that are read ahead and not yet handed to the pipeline. With several databases each has its equal share, but always one batch.").
+			Description("The most messages that are read ahead and not yet handed to the pipeline: more than `max_batch_size`, as Debezium demands. With several databases each has its equal share, but always one batch.").
 			Default(8192).Advanced(),
 		intField(fieldMaxQueueSizeInBytes).
 			Description("The most bytes of keys and values that are read ahead, 0 for no limit. With several databases each has its equal share, but always one batch.").

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
+	"github.com/urfave/cli/v2"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/input"
 )
@@ -26,6 +27,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	if err := input.Register(service.GlobalEnvironment(), input.WithOnStop(func(error) { fatal.Store(true) })); err != nil {
 		return 1, err
 	}
+	cli.AppHelpTemplate = appHelp()
 	version, built := buildVersion()
 	code, err = service.RunCLIToCode(ctx,
 		service.CLIOptSetArgs(args...),

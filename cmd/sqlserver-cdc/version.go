@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 )
@@ -23,7 +24,8 @@ func describeBuild(info *debug.BuildInfo) (version, built string) {
 		settings[s.Key] = s.Value
 	}
 	version, built = info.Main.Version, settings["vcs.time"]
-	if version == "" || version == "(devel)" {
+	// A build of a checkout has a version made of its commit, of no release.
+	if version == "" || version == "(devel)" || strings.HasPrefix(version, "v0.0.0-") {
 		version = event.Version + "-devel"
 		if revision := settings["vcs.revision"]; revision != "" {
 			version += "-" + revision[:min(12, len(revision))]
