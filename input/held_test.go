@@ -27,7 +27,7 @@ func threeTables(t *testing.T) *simulator.Server {
 }
 
 // asReader reads as that login, without the rows of before.
-const asReader = "user: reader\nsnapshot_mode: no_data\n"
+const asReader = "user: reader\nsnapshot_mode: no_data\npoll_interval: 5s\n"
 
 // insertAll puts a row into each of the three tables, in one transaction.
 func insertAll(t *testing.T, server *simulator.Server, id string) {
@@ -51,7 +51,7 @@ func TestHeld_DeniedAndGranted(t *testing.T) {
 		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
 		insertAll(t, server, "2")
 		p.want(row("a", "2"), row("c", "2"))
-		<-time.After(10 * time.Minute)
+		<-time.After(3 * time.Minute)
 		log := p.logs.String()
 		assert.Equal(t, 1, strings.Count(log, "is held at position"), log)
 		assert.Contains(t, log, "Table dbo.b is held")
@@ -62,7 +62,7 @@ func TestHeld_DeniedAndGranted(t *testing.T) {
 		insertAll(t, server, "3")
 		p = startPipeline(t, server, settings{fields: asReader, store: kept})
 		p.want(row("a", "3"), row("c", "3"))
-		<-time.After(10 * time.Minute)
+		<-time.After(3 * time.Minute)
 		assert.Contains(t, p.logs.String(), "Table dbo.b is held")
 
 		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
@@ -161,9 +161,9 @@ func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
 				}
 				p.next(8)
 				sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
-				<-time.After(10 * time.Minute)
+				<-time.After(3 * time.Minute)
 				insertAll(t, server, "5")
-				<-time.After(10 * time.Minute)
+				<-time.After(3 * time.Minute)
 				require.Equal(t, 3, rejections)
 				require.Equal(t, rows("b", "1", "2", "3", "4", "5"), shorts(ofTable("b", lastDeliveries(p.everything()))))
 			})
