@@ -336,6 +336,11 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		next = next.WithOptional(t, columns)
 		return onKnown(ctx, next)
 	}
+	anew := &taking{database: d, choices: choices, store: func(ctx context.Context, c stream.Choice) error {
+		next = next.TakenUp(c)
+		return onKnown(ctx, next)
+	}}
+	opts.Look, opts.Begin = anew.look, anew.begin
 	return snapshot.New(conn, opts, progress).Run(ctx, sink)
 }
 

@@ -54,6 +54,7 @@ type heldRow struct {
 
 // newEmitter reserves ordinals before anything can be emitted.
 func newEmitter(ctx context.Context, sink Sink, opts Options, progress *Progress) (*emitter, error) {
+	opts.Tables = slices.Clone(opts.Tables)
 	e := &emitter{sink: sink, opts: opts, progress: progress, encoders: map[int]*event.Encoder{}, optional: map[int]int{}, batch: &event.Batch{}}
 	return e, e.reserve(ctx)
 }
@@ -89,6 +90,9 @@ func (e *emitter) drain(ctx context.Context, chunks <-chan chunk) error {
 
 // take emits a chunk's rows but for the last.
 func (e *emitter) take(ctx context.Context, c chunk) error {
+	if err := e.takeUp(ctx, c); err != nil {
+		return err
+	}
 	if err := e.tellTable(ctx, c.table); err != nil {
 		return err
 	}

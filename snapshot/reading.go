@@ -18,6 +18,7 @@ type chunk struct {
 	reader *sqlserver.TableReader
 	at     time.Time // the server's clock when the table was begun
 	first  bool      // the rows begin the table
+	taken  *Taken    // with the first ones, if the table was taken up anew
 	page   sqlserver.RowPage
 }
 
@@ -28,12 +29,14 @@ type reading struct {
 	progress *Progress
 	tx       transaction
 	locks    time.Duration // the connection's lock timeout; zero: not known
+	taken    map[int]*Taken
 	chunks   chan chunk
 }
 
 func newReading(src Source, opts Options, progress *Progress, level sqlserver.Isolation) *reading {
+	opts.Tables = slices.Clone(opts.Tables)
 	return &reading{
-		src: src, opts: opts, progress: progress,
+		src: src, opts: opts, progress: progress, taken: map[int]*Taken{},
 		tx:     transaction{src: src, level: level, logger: opts.Logger},
 		chunks: make(chan chunk),
 	}
@@ -84,7 +87,11 @@ func (r *reading) tables(ctx context.Context) (err error) {
 		if from.Done {
 			continue
 		}
-		if err := r.table(ctx, i, from.After); err != nil {
+		err := r.table(ctx, i, from.After)
+		for errors.Is(err, errTaken) {
+			err = r.table(ctx, i, from.After)
+		}
+		if err != nil {
 			return fmt.Errorf("reading snapshot of %s: %w", t.Shape.ID(), err)
 		}
 	}
@@ -103,7 +110,7 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 	if err != nil {
 		return err
 	}
-	c := chunk{table: i, reader: sqlserver.NewTableReader(t.Source, t.Shape), at: now, first: len(after) == 0}
+	c := chunk{table: i, reader: sqlserver.NewTableReader(t.Source, t.Shape), at: now, first: len(after) == 0, taken: r.taken[i]}
 	if !c.reader.Paged() {
 		return r.scan(ctx, c)
 	}
@@ -111,7 +118,7 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 		return err
 	}
 	for end := false; !end; {
-		if c.page, err = r.page(ctx, c.reader, after); err != nil {
+		if c.page, err = r.page(ctx, &c, after); err != nil {
 			return err
 		}
 		n := len(c.page.Rows)
@@ -128,16 +135,43 @@ func (r *reading) table(ctx context.Context, i int, after []string) error {
 		if err := r.send(ctx, c); err != nil {
 			return err
 		}
-		c.first = c.first && n == 0
+		c.first, c.taken = c.first && n == 0, nil
 	}
 	return nil
 }
 
+// errTaken ends reading a table that was taken up anew before its first row: it
+// is begun again as it is now.
+var errTaken = errors.New("the table was taken up anew")
+
+// begin makes sure that a table is read as it is to be. That is looked at before
+// the transaction begins that its first row is read in: what was made later is
+// not in the rows.
+func (r *reading) begin(ctx context.Context, c *chunk) error {
+	if r.opts.Begin == nil {
+		return nil
+	}
+	if !r.tx.open && (c.first || r.tx.level == sqlserver.Snapshot) {
+		if err := r.opts.Look(ctx); err != nil {
+			return err
+		}
+	}
+	if !c.first {
+		return nil
+	}
+	taken, err := r.opts.Begin(ctx, c.table)
+	if err != nil || taken == nil {
+		return err
+	}
+	r.opts.Tables[c.table], r.taken[c.table] = taken.Table, taken
+	return errTaken
+}
+
 // page reads one page, again if a lock or another transaction was in the way.
-func (r *reading) page(ctx context.Context, reader *sqlserver.TableReader, after []string) (sqlserver.RowPage, error) {
+func (r *reading) page(ctx context.Context, c *chunk, after []string) (sqlserver.RowPage, error) {
 	var page sqlserver.RowPage
-	err := r.retry(ctx, func() (err error) {
-		page, err = r.src.ReadRows(ctx, reader, after, r.opts.FetchSize, r.pageBytes())
+	err := r.retry(ctx, c, func() (err error) {
+		page, err = r.src.ReadRows(ctx, c.reader, after, r.opts.FetchSize, r.pageBytes())
 		return err
 	})
 	return page, err
@@ -145,8 +179,11 @@ func (r *reading) page(ctx context.Context, reader *sqlserver.TableReader, after
 
 // retry runs a statement in the snapshot's transaction, again in a new one if
 // a lock or another transaction was in the way.
-func (r *reading) retry(ctx context.Context, statement func() error) error {
+func (r *reading) retry(ctx context.Context, c *chunk, statement func() error) error {
 	return sqlserver.Retry(ctx, func() error {
+		if err := r.begin(ctx, c); err != nil {
+			return err
+		}
 		if err := r.tx.ensure(ctx); err != nil {
 			return err
 		}
@@ -183,7 +220,7 @@ func (r *reading) scan(ctx context.Context, c chunk) error {
 		return err
 	}
 	var failed error // after rows
-	err := r.retry(ctx, func() error {
+	err := r.retry(ctx, &c, func() error {
 		sent := false
 		err := r.src.ScanRows(ctx, c.reader, r.opts.FetchSize, r.pageBytes(), func(page sqlserver.RowPage) error {
 			c.page = page
@@ -194,7 +231,7 @@ func (r *reading) scan(ctx context.Context, c chunk) error {
 				return context.Cause(ctx)
 			}
 			sent = true
-			c.first = c.first && n == 0
+			c.first, c.taken = c.first && n == 0, nil
 			return nil
 		})
 		if sent {

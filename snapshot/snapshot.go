@@ -56,6 +56,12 @@ type Options struct {
 	// order; nobody is told if that is nil.
 	Structures    []*schema.Table
 	SchemaChanges *event.SchemaChanges
+	// Look is called where no transaction is open before rows are read that may
+	// be a table's first: to see how tables are to be read by now. Begin is asked
+	// before a table is begun whether that is otherwise than Tables says, because
+	// it was taken up anew meanwhile. Nil, both, if nobody knows.
+	Look  func(ctx context.Context) error
+	Begin func(ctx context.Context, table int) (*Taken, error)
 	// Optional returns the columns whose fields have become optional in an
 	// earlier attempt; nil: none. OnOptional stores those that do, before the
 	// first message that shows it; nil if nobody asks.
@@ -98,6 +104,13 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// Taken is a table that was taken up anew before any of its rows was read.
+type Taken struct {
+	Table Table
+	// Store stores that, before the first row is handed over.
+	Store func(ctx context.Context) error
 }
 
 // Sink takes the rows.

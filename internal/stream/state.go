@@ -3,6 +3,7 @@ package stream
 import (
 	"slices"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
@@ -40,6 +41,24 @@ func (s State) At(p Place) State {
 type Known struct {
 	Instances  []InstanceIdentity `json:"instances"`
 	Structures []Structure        `json:"structures,omitempty"`
+}
+
+// TakenUp returns what is known once a table, of which no row was read before,
+// is read by another choice.
+func (k Known) TakenUp(c Choice) Known {
+	shape := c.First().Shape
+	k.Instances, k.Structures = slices.Clone(k.Instances), slices.Clone(k.Structures)
+	for i := range k.Instances {
+		if k.Instances[i].SourceObjectID == c.Identity.SourceObjectID {
+			k.Instances[i] = c.Identity
+		}
+	}
+	for i := range k.Structures {
+		if k.Structures[i].names(shape) {
+			k.Structures[i] = structureOf(shape, event.TableCreated)
+		}
+	}
+	return k
 }
 
 // same compares what is known with what was.
