@@ -37,7 +37,7 @@ func Spec() *service.ConfigSpec {
 const specDescription = `
 Takes a snapshot of the captured tables, then follows their change tables. The messages are those of Debezium's SQL Server connector 3.6: the same topics, keys, envelopes, tombstones and order; its properties keep their names here, with dots written as underscores.
 
-Change data capture must be enabled for the database and for each table (` + "`sys.sp_cdc_enable_db`, `sys.sp_cdc_enable_table`" + `), and the SQL Server Agent must run. The input itself never writes to the database.
+Change data capture must be enabled for the database and for each table (` + "`sys.sp_cdc_enable_db`, `sys.sp_cdc_enable_table`" + `), and the SQL Server Agent must run. The input itself writes nothing to the database unless it is told to, by ` + "`capture_instances: manage`" + ` or ` + "`heartbeat_action_query`" + `.
 
 Every message carries the metadata below. Keys that do not apply are absent.
 
@@ -62,11 +62,18 @@ const specFootnotes = `
 All are named ` + "`sqlserver_cdc_…`" + ` and listed in [metrics](metrics.md), with the lag, the headroom before retention, and what becomes of Debezium's.
 `
 
-// Fields of the first level. Each is linted as it is checked at a start, but for
-// those that list their values, which Benthos lints.
+// Fields of the first level. Each is linted as it is checked at a start.
 
 func stringField(name string) *service.ConfigField {
 	return service.NewStringField(name).LintRule(lintAlone(name))
+}
+
+func enumField(name string, options ...string) *service.ConfigField {
+	return service.NewStringEnumField(name, options...).LintRule(lintAlone(name))
+}
+
+func annotatedField(name string, options map[string]string) *service.ConfigField {
+	return service.NewStringAnnotatedEnumField(name, options).LintRule(lintAlone(name))
 }
 
 func intField(name string) *service.ConfigField {
@@ -95,13 +102,13 @@ func objectField(name string, fields ...*service.ConfigField) *service.ConfigFie
 
 func snapshotFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringAnnotatedEnumField(fieldSnapshotMode, map[string]string{
+		annotatedField(fieldSnapshotMode, map[string]string{
 			snapshotInitial: "All rows of the captured tables first, then their changes. A restart continues where it was.",
 			snapshotNoData:  "Changes only, from the first start on. That start is saved at once: a crash does not move it.",
 		}).
 			Description("What is read before the changes.").
 			Default(snapshotInitial),
-		service.NewStringAnnotatedEnumField(fieldSnapshotIsolationMode, map[string]string{
+		annotatedField(fieldSnapshotIsolationMode, map[string]string{
 			string(snapshot.IsolationAuto):          "`snapshot` where the database allows it, else `read_committed`.",
 			string(snapshot.IsolationSnapshot):      "One point in time, without locks; needs `ALLOW_SNAPSHOT_ISOLATION`.",
 			string(snapshot.IsolationReadCommitted): "Each row as committed when it is read; rows that change meanwhile also come as changes.",
@@ -137,7 +144,7 @@ func runningFields() []*service.ConfigField {
 		intField(fieldMaxIterationTransactions).
 			Description("The most transactions read in one pass, 0 for no limit.").
 			Default(500).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldDataQueryMode, map[string]string{
+		annotatedField(fieldDataQueryMode, map[string]string{
 			queryDirect:   "The change tables are read. It needs SELECT on them, which passes gating roles by.",
 			queryFunction: "`cdc.fn_cdc_get_all_changes_<capture instance>` is asked. It needs SELECT on the captured columns of the tables, and membership in the gating role where an instance has one. Changes come without command ids, so those of a transaction are in the order of their change LSN: where one statement gives a row the key of another (`SET id = id + 1`), its insert may come before the other's delete, so read such tables with `direct`. Large transactions cost the server more.",
 		}).
@@ -152,7 +159,7 @@ func runningFields() []*service.ConfigField {
 		intField(fieldMaxQueueSizeInBytes).
 			Description("The most bytes of keys and values that are read ahead, 0 for no limit. With several databases each has its equal share, but always one batch.").
 			Default(0).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldOnFatal, map[string]string{
+		annotatedField(fieldOnFatal, map[string]string{
 			onFatalWait: "Keep trying once a minute, not ready meanwhile, and go on as soon as the cause is gone.",
 			onFatalStop: "End the stream. The program `sqlserver-cdc` then exits with code 2.",
 		}).
