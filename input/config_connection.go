@@ -69,7 +69,7 @@ func (r *reader) intent() string {
 			return known
 		}
 	}
-	r.refuseUnlisted(fieldApplicationIntent, "unknown value %q; use %s or %s", value, sqlserver.IntentReadWrite, sqlserver.IntentReadOnly)
+	r.refuse(fieldApplicationIntent, "unknown value %q; use %s or %s", value, sqlserver.IntentReadWrite, sqlserver.IntentReadOnly)
 	return value
 }
 

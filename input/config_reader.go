@@ -70,7 +70,7 @@ func choice[T ~string](r *reader, field string, options ...T) T {
 		for i, o := range options {
 			names[i] = string(o)
 		}
-		r.refuseUnlisted(field, "unknown value %q; use %s", value, strings.Join(names, ", "))
+		r.refuse(field, "unknown value %q; use %s", value, strings.Join(names, ", "))
 	}
 	return lower
 }

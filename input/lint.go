@@ -75,7 +75,7 @@ func texts(rs refusals) []any {
 // are.
 func refusedAlone(field string, value any) refusals {
 	return slices.DeleteFunc(refusedOf(map[string]any{field: value}), func(r refusal) bool {
-		return r.field != field || r.listed || r.together
+		return r.field != field || r.together
 	})
 }
 

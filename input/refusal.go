@@ -15,9 +15,6 @@ type refusal struct {
 	field string
 	// text says what is wrong and what to do. It never holds a secret.
 	text string
-	// listed is set if the specification lists the values that there are, so
-	// that the linter of Benthos refuses others by itself.
-	listed bool
 	// together is set if the value is refused because of others.
 	together bool
 }
@@ -41,11 +38,6 @@ func (r *reader) refuse(field, format string, args ...any) {
 	r.add(refusal{field: field, text: field + ": " + fmt.Sprintf(format, args...)})
 }
 
-// refuseUnlisted is refuse for a value that the specification does not list.
-func (r *reader) refuseUnlisted(field, format string, args ...any) {
-	r.add(refusal{field: field, text: field + ": " + fmt.Sprintf(format, args...), listed: true})
-}
-
 // refuseFor notes an error that names its field itself.
 func (r *reader) refuseFor(err error) {
 	var known *sqlserver.FieldError
@@ -60,7 +52,7 @@ func (r *reader) refuseFor(err error) {
 // addGroup notes what was refused of the fields of a group.
 func (r *reader) addGroup(name string, group *reader) {
 	for _, one := range group.refused {
-		r.add(refusal{field: name, text: name + "." + one.text, listed: one.listed})
+		r.add(refusal{field: name, text: name + "." + one.text})
 	}
 }
 

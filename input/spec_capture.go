@@ -17,7 +17,7 @@ func captureFields() []*service.ConfigField {
 			Advanced(),
 		patternsField(fieldInstanceIncludeList, "Java regular expressions that must match the whole name of a capture instance, for the instances that may be read: others are as if they were not there. Empty: all.").
 			Advanced().Example([]string{`cdc_v[0-9]+_.*`}),
-		service.NewStringAnnotatedEnumField(fieldCaptureInstances, map[string]string{
+		annotatedField(fieldCaptureInstances, map[string]string{
 			instancesFollow:  "The first is read up to the beginning of the second, and the second from there on, so that events have its columns from then on; a warning says when the first can be disabled. An instance that the login cannot read, or that lacks columns which are read and which the table still has, is not gone over to, with a warning.",
 			instancesObserve: "The one that is read is read on while it exists, and a warning says once that there is a newer one.",
 			instancesManage:  "As with `follow`; and the input makes the instances itself, for tables that `table_include_list` or `schema_include_list` names and for tables whose columns have changed, and drops those that it has made once they are not needed. Each statement that it runs is logged. The login must be in `db_owner`; see [setup](setup.md#let-the-input-manage-them).",
@@ -53,7 +53,7 @@ func captureFields() []*service.ConfigField {
 			Advanced().Example([]string{`dbo\.orders\.amount`}),
 		patternsField(fieldDatatypePropagateSourceType, "The same for types: patterns that must match the whole of `schema.table.TYPE`, or that with the database before it.").
 			Advanced().Example([]string{`.*\.(DECIMAL|MONEY)`}),
-		service.NewStringAnnotatedEnumField(fieldComputedColumns, map[string]string{
+		annotatedField(fieldComputedColumns, map[string]string{
 			computedOmit:     "They are in no event and are not read, so that no expression is evaluated.",
 			computedSnapshot: "They are in the rows of snapshots and, as optional fields, in schemas. Changes leave their fields out, which tells them from NULL; with `schemas_enable` Kafka Connect reads a field that is left out as null.",
 		}).

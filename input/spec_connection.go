@@ -59,7 +59,7 @@ func connectionFields() []*service.ConfigField {
 			Description("The databases to capture; empty: that of the connection string. An entry is the exact name of a database or, if there is none of that name, a Java regular expression that must match the whole of one, ignoring case. An expression stands for the databases with change data capture, also those that get it later: it is looked for once a minute. Each database has a connection, a position and a snapshot of its own; what fails in one does not stop the others.").
 			Default([]any{}).
 			Example([]string{"inventory"}).Example([]string{"inventory", `shop_\d+`}),
-		service.NewStringAnnotatedEnumField(fieldEncrypt, map[string]string{
+		annotatedField(fieldEncrypt, map[string]string{
 			sqlserver.EncryptTrue:   "Everything is encrypted, and the server's certificate is checked.",
 			sqlserver.EncryptLogin:  "Only the login packet is encrypted, and the certificate is checked only if `tls` names an authority. JDBC calls this `false`.",
 			sqlserver.EncryptFalse:  "Nothing is encrypted, not even the password.",
@@ -73,7 +73,7 @@ func connectionFields() []*service.ConfigField {
 		stringField(fieldApplicationName).
 			Description("The program name that the server shows for our sessions.").
 			Default(sqlserver.DefaultApplicationName).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldApplicationIntent, map[string]string{
+		annotatedField(fieldApplicationIntent, map[string]string{
 			sqlserver.IntentReadWrite: "The primary replica, or a server that has no others.",
 			sqlserver.IntentReadOnly:  "A readable secondary replica: the listener of an availability group routes the connection to one, and a secondary that takes read-only connections alone accepts it. Each look for changes is a transaction of its own there, so that it sees what has arrived meanwhile.",
 		}).
@@ -115,7 +115,7 @@ func authField() *service.ConfigField {
 			string(sqlserver.AuthEntraWorkloadIdentity): "By the token that Kubernetes gives to the pod; `client_id`, `tenant_id` and `token_file` take the place of the environment's.",
 		}).
 			Description("How to log in. A field that the mode does not use is refused.").
-			Default(string(sqlserver.AuthSQL)),
+			Default(string(sqlserver.AuthSQL)).LintRule(""), // the group's says it
 		optional(fieldAuthDomain, "The Windows domain of `user`."),
 		optional(fieldAuthRealm, "The Kerberos realm of `user`; else what stands behind an `@` in it, else the default of the configuration."),
 		optional(fieldAuthKrb5Config, "The path of Kerberos's configuration; else `KRB5_CONFIG`, else `/etc/krb5.conf`."),

@@ -17,7 +17,7 @@ func eventFields() []*service.ConfigField {
 		stringField(fieldTopicDelimiter).
 			Description("What stands between the parts of a topic's name.").
 			Default(".").Advanced(),
-		service.NewStringAnnotatedEnumField(fieldTopicNaming, map[string]string{
+		annotatedField(fieldTopicNaming, map[string]string{
 			namingWithDatabase:    "`topic_prefix.database.schema.table`, as Debezium since 2.0.",
 			namingWithoutDatabase: "`topic_prefix.schema.table`, as Debezium 1.x. Tables of one name in several databases then share a topic.",
 		}).
@@ -57,7 +57,7 @@ func eventFields() []*service.ConfigField {
 			Description("Further metadata keys: `commit_lsn`, `change_lsn`, `event_serial_no`, `snapshot`, `source_ts_ms` (as in the `source` block), and `schema`, the Benthos schema of the row. Each makes messages more expensive; the payload's `source` block has most of them already.").
 			Default([]any{}).Advanced().
 			Example([]string{messages.MetaCommitLSN, messages.MetaSchema}),
-		service.NewStringAnnotatedEnumField(fieldSourceTimestampMode, map[string]string{
+		annotatedField(fieldSourceTimestampMode, map[string]string{
 			string(stream.TimeCommit):     "When the transaction ended.",
 			string(stream.TimeBegin):      "When the transaction began, as Debezium says in its direct mode.",
 			string(stream.TimeProcessing): "When the change was read.",
@@ -67,7 +67,7 @@ func eventFields() []*service.ConfigField {
 		boolField(fieldExtendedHeadersEnabled).
 			Description("Whether messages of tables carry Debezium's context headers as metadata: `__debezium.context.connectorLogicalName` (`topic_prefix`), `.taskId` (always 0), `.connectorName` (sqlserver) and `.runId` (random for each start). On by default in Debezium; four more metadata keys cost throughput.").
 			Default(false).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldTimePrecisionMode, map[string]string{
+		annotatedField(fieldTimePrecisionMode, map[string]string{
 			string(schema.TimeAdaptive):                 "As the column: milliseconds, microseconds or nanoseconds. A `datetime2(7)` outside 1677 to 2262 does not fit and is an error.",
 			string(schema.TimeAdaptiveTimeMicroseconds): "The same, but `time` columns in microseconds.",
 			string(schema.TimeConnect):                  "Kafka Connect's types, in milliseconds: digits beyond are cut off.",
@@ -77,14 +77,14 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("How dates and times are written. `datetimeoffset` is ISO 8601 text in every mode.").
 			Default(string(schema.TimeAdaptive)).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldDecimalHandlingMode, map[string]string{
+		annotatedField(fieldDecimalHandlingMode, map[string]string{
 			string(schema.DecimalPrecise): "Exact, as Kafka Connect's Decimal: base64 of the unscaled number.",
 			string(schema.DecimalString):  "Exact, as text.",
 			string(schema.DecimalDouble):  "A JSON number. It loses digits beyond the fifteenth or so.",
 		}).
 			Description("How `decimal`, `numeric`, `money` and `smallmoney` are written.").
 			Default(string(schema.DecimalPrecise)).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldBinaryHandlingMode, map[string]string{
+		annotatedField(fieldBinaryHandlingMode, map[string]string{
 			string(schema.BinaryBytes):         "Bytes, which JSON shows in base64.",
 			string(schema.BinaryBase64):        "Text in base64: the same JSON, another schema.",
 			string(schema.BinaryBase64URLSafe): "Text in the URL-safe alphabet of base64.",
@@ -92,20 +92,20 @@ func eventFields() []*service.ConfigField {
 		}).
 			Description("How `binary`, `varbinary`, `image`, `rowversion` and the CLR types are written.").
 			Default(string(schema.BinaryBytes)).Advanced(),
-		service.NewStringEnumField(fieldSchemaNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
+		enumField(fieldSchemaNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
 			Description("How the names of schemas are made to fit Avro: not at all; `avro`: an underscore for each character that Avro does not allow; `avro_unicode`: the character's number, so that different names stay different.").
 			Default(string(schema.NamesUnchanged)).Advanced(),
-		service.NewStringEnumField(fieldFieldNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
+		enumField(fieldFieldNameAdjustmentMode, modeNames(schema.NameAdjustments)...).
 			Description("The same for the names of columns.").
 			Default(string(schema.NamesUnchanged)).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldEventConvertingFailureHandlingMode, map[string]string{
+		annotatedField(fieldEventConvertingFailureHandlingMode, map[string]string{
 			string(event.FailuresWarn): "It is null in the event and optional in the schema, counted, and logged once for each column.",
 			string(event.FailuresFail): "The input stops with an error that names table, column and position.",
 			string(event.FailuresSkip): "As `warn`, but not logged.",
 		}).
 			Description("What becomes of a value that has no form in events: a NULL that change data capture recorded in a NOT NULL column, or a value outside the range of its type, such as a nanosecond timestamp of the year 9999. Unset, the first is treated as by `warn` and the second as by `fail`. In a key a value out of range is always an error.").
 			Optional().Advanced(),
-		service.NewStringAnnotatedEnumField(fieldEventProcessingFailureHandlingMode, map[string]string{
+		annotatedField(fieldEventProcessingFailureHandlingMode, map[string]string{
 			processingFail:   "The input stops before it, with an error that names table, column and position; see `on_fatal`.",
 			processingWarn:   "It is left out and counted, and a warning names table, column and position of each.",
 			processingSkip:   "It is left out and counted, and only the debug log names it.",

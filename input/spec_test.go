@@ -70,7 +70,7 @@ func TestSpec_Lint(t *testing.T) {
 		{"two databases", server + required + "  database_names: [a, 'b_.*']\n", ""},
 		{"observing instances", server + required + "  capture_instances: observe\n", ""},
 		{"managing instances", server + required + "  capture_instances: manage\n", ""},
-		{"unknown handling of instances", server + required + "  capture_instances: ignore\n", "ignore"},
+		{"unknown handling of instances", server + required + "  capture_instances: ignore\n", `unknown value "ignore"; use`},
 		{"empty database", server + required + "  database_names: [a, '']\n", "must not be empty"},
 		{"unknown mode", server + required + "  snapshot_mode: sometimes\n", "sometimes"},
 		{"start at an LSN", server + required + "  snapshot_mode: no_data\n  start_position: 0x00000027000007580005\n", ""},

@@ -38,7 +38,7 @@ func watchFields() []*service.ConfigField {
 		intField(fieldGuardrailMax).
 			Description("The most tables of a database that may be captured, 0 for any number. With `schema_changes_captured_only: false` all its tables count. It is looked at whenever the input connects.").
 			Default(0).Advanced(),
-		service.NewStringAnnotatedEnumField(fieldGuardrailAction, map[string]string{
+		annotatedField(fieldGuardrailAction, map[string]string{
 			guardrailWarn: "A warning in the log.",
 			guardrailFail: "A fatal state; see `on_fatal`.",
 		}).
