@@ -65,6 +65,7 @@ func TestInput_CloseFromEveryState(t *testing.T) {
 			server: func() *fakeServer { return &fakeServer{changes: 100, batch: 1} },
 			enter: func(t *testing.T, in *input) {
 				mustNext(t, in)
+				mustNext(t, in) // the two of a queue beside the limit
 				mustNext(t, in)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

@@ -197,3 +197,16 @@ func TestCases_StartOutlivesItsConnection(t *testing.T) {
 		p.quiet()
 	})
 }
+
+// A table that was enabled after the newest captured LSN holds no change before
+// what is captured next: that is the earliest there is.
+func TestStartPosition_EarliestAheadOfTheCaptureJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newQuietServer(t, "")
+		sqlExec(t, server, "USE db\nCREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t")+"INSERT dbo.t VALUES (1)")
+		p := startPipeline(t, server, settings{fields: noData + "start_position: earliest"})
+		<-time.After(time.Minute)
+		require.NoError(t, server.CaptureNow("db"))
+		p.want(`c dbo.t {"id":1}`)
+	})
+}

@@ -70,7 +70,7 @@ func lowest(t *sqlserver.Table) lsn.LSN {
 func (f finder) firstCommit(ctx context.Context, held held) (lsn.LSN, error) {
 	p := f.at
 	switch {
-	case p.earliest && held.from.IsZero():
+	case p.earliest && (held.from.IsZero() || held.from.After(held.to)):
 		return held.to.Next(), nil
 	case p.earliest:
 		return held.from, nil
@@ -99,7 +99,7 @@ func (f finder) checkHeld(ctx context.Context, first lsn.LSN, held held) error {
 	if first.After(held.to.Next()) {
 		return f.problem(ctx, "lies after the newest captured LSN", held)
 	}
-	if first.Before(held.from) {
+	if first.Before(held.from) && !held.from.After(held.to) {
 		return f.problem(ctx, "lies before all that the change tables hold", held)
 	}
 	for _, t := range f.tables {
