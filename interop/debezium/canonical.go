@@ -48,9 +48,9 @@ func canonical(r Record) (Canonical, error) {
 	payload := value.get("payload")
 	hideClock(kind, payload)
 	sortCollections(payload.get("data_collections"))
-	if facts := payload.get("additional_data"); facts != nil && kind == KindNotification {
-		// In the order of a Java map.
-		slices.SortFunc(facts.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	if kind == KindNotification {
+		hideDrawnID(key.get("payload"), payload)
+		sortFacts(payload)
 	}
 	return Canonical{Topic: r.Topic, Kind: kind, op: p.Op, payload: payload, tree: &node{members: []member{
 		{name: "topic", value: &node{text: quoted(r.Topic)}},
@@ -87,7 +87,33 @@ func hideClock(kind Kind, payload *node) {
 	case KindHeartbeat:
 		hide(payload, "ts_ms")
 	case KindNotification:
-		hide(payload, "id", "timestamp")
+		hide(payload, "timestamp")
+	}
+}
+
+// hideDrawnID takes the id from a notification's key and value, where both are
+// the same and it is drawn for it alone; that of a signal stays.
+func hideDrawnID(key, value *node) {
+	id := value.get("id")
+	if id != nil && uuids.MatchString(id.text) && id.String() == key.get("id").String() {
+		key.set("id", hidden)
+		value.set("id", hidden)
+	}
+}
+
+// sortFacts orders a notification's data, which come in the order of a Java map,
+// and where it tells of a table that is being read the list of all tables, which
+// comes in the order of a Java set.
+func sortFacts(payload *node) {
+	facts := payload.get("additional_data")
+	if facts == nil {
+		return
+	}
+	slices.SortFunc(facts.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	if tables := facts.get("data_collections"); tables != nil && unquoted(payload.get("type")) == "IN_PROGRESS" {
+		names := strings.Split(unquoted(tables), ",")
+		slices.Sort(names)
+		facts.set("data_collections", &node{text: quoted(strings.Join(names, ","))})
 	}
 }
 
@@ -119,14 +145,17 @@ func quoted(text string) string { return string(appendName(nil, text)) }
 
 // outline is the operation, else the kind, and the topic; of a schema change
 // also what happened to which table, of a transaction's records also which of
-// the two it is, and of which transaction.
+// the two it is, and of which transaction, of a notification also what it tells.
 func (c Canonical) outline() string {
 	if c.op != "" {
 		return c.op + " " + c.Topic
 	}
 	text := string(c.Kind) + " " + c.Topic
-	if c.Kind == KindTransaction {
+	switch c.Kind {
+	case KindTransaction:
 		return text + " " + unquoted(c.payload.get("status")) + " " + unquoted(c.payload.get("id"))
+	case KindNotification:
+		return text + " " + unquoted(c.payload.get("aggregate_type")) + " " + unquoted(c.payload.get("type"))
 	}
 	if changes := c.payload.get("tableChanges"); c.Kind == KindSchemaChange && changes != nil {
 		for _, change := range changes.items {

@@ -44,9 +44,10 @@ func TestProperties_Count(t *testing.T) {
 	}
 }
 
-// neededAlways reports whether a connector cannot be without the property.
+// neededAlways reports whether a connector cannot be without the property, where
+// it has any effect.
 func neededAlways(row tableRow, property string) bool {
-	return row.Required || property == "database.names"
+	return row.Required || property == "database.names" || property == "notification.sink.topic.name"
 }
 
 // twin are two scenarios of the same steps that differ in one property alone.
