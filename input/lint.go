@@ -110,7 +110,7 @@ func refusedOf(fields map[string]any) refusals {
 	_, err = parseConfig(parsed)
 	var refused refusals
 	errors.As(err, &refused)
-	return refused
+	return slices.DeleteFunc(refused, func(r refusal) bool { return r.here })
 }
 
 // standIn returns a value for one that is empty: an environment variable that

@@ -15,6 +15,9 @@ type refusal struct {
 	field string
 	// text says what is wrong and what to do. It never holds a secret.
 	text string
+	// here is set if it is wrong on this machine: where it is linted, and not
+	// where it runs.
+	here bool
 	// together is set if the value is refused because of others.
 	together bool
 }
@@ -42,7 +45,7 @@ func (r *reader) refuse(field, format string, args ...any) {
 func (r *reader) refuseFor(err error) {
 	var known *sqlserver.FieldError
 	if errors.As(err, &known) {
-		r.refuse(known.Field, "%s", known.Text)
+		r.add(refusal{field: known.Field, text: known.Error(), here: known.Here})
 		return
 	}
 	field, text, _ := strings.Cut(err.Error(), ": ")

@@ -52,8 +52,6 @@ func (t *translation) columnRules(s section, field string, pattern *regexp.Regex
 		case object == nil:
 			t.note(s, name, Invalid, "the number in the name is too large")
 		case len(columns) == 0:
-		case !t.offer.has(field):
-			t.note(s, name, Planned, "the field "+field+" is planned")
 		default:
 			object["columns"] = columns
 			list = append(list, object)

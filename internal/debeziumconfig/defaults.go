@@ -25,7 +25,6 @@ func contextHeaders(t *translation) fallback {
 	return fallback{
 		value:   true,
 		comment: "Debezium's default: headers __debezium.context.*. Without them the pipeline is faster.",
-		without: "Debezium 3.x adds headers __debezium.context.* by default; here there are none",
 	}
 }
 
@@ -37,7 +36,6 @@ func sourceTime(t *translation) fallback {
 	return fallback{
 		value:   "begin",
 		comment: "Debezium 3.x takes the beginning of the transaction; the input's own default is commit, its end.",
-		without: "source.ts_ms is when the transaction began in Debezium 3.x; here it is when it was committed",
 	}
 }
 
@@ -48,13 +46,7 @@ func convertingFailures(t *translation) fallback {
 	return fallback{
 		value:   "warn",
 		comment: "Debezium's default: a value that does not fit becomes null. Without this line it is an error that names the remedy.",
-		without: "Debezium writes null, with a warning, for a date that does not fit its type; here that is an error that names the remedy",
 	}
-}
-
-// schemaChanges is the input's default too: it is written nowhere.
-func schemaChanges(*translation) fallback {
-	return fallback{value: true, without: "Debezium writes schema changes to the topic named by topic.prefix by default; here there are none yet"}
 }
 
 func schemaChangesOfAll(t *translation) fallback {
@@ -68,7 +60,6 @@ func computedColumns(*translation) fallback {
 	return fallback{
 		value:   "snapshot",
 		comment: "As Debezium does in snapshots; in changes, where it writes null, they are left out. The default leaves them out everywhere.",
-		without: "Debezium reads computed columns in snapshots and writes null for them in changes; here they are left out",
 	}
 }
 

@@ -140,8 +140,6 @@ func (t *translation) queryTimeout(s section) {
 	case property == "" || value == "-1":
 	case t.first("database.query.timeout.ms") != "":
 		t.note(s, property, NotApplicable, "database.query.timeout.ms takes its place")
-	case !t.offer.has(field):
-		t.note(s, property, Planned, "the field "+field+" is planned")
 	default:
 		d, err := duration(value, time.Second, "s")
 		if err != nil {
@@ -189,9 +187,6 @@ func (t *translation) entra(s section) {
 	switch {
 	case property == "", strings.EqualFold(value, "NotSpecified"), strings.EqualFold(value, "SqlPassword"):
 		return
-	case !t.offer.has("auth"):
-		t.note(s, property, Planned, "only logins of SQL Server; the field auth is planned")
-		return
 	case !known:
 		t.note(s, property, Invalid, "no such way to log in is known here; see auth")
 		return
@@ -230,10 +225,6 @@ func (t *translation) integrated(s section) {
 	_, domain := t.jdbc("domain")
 	_, realm := t.jdbc("realm")
 	if !strings.EqualFold(on, "true") {
-		return
-	}
-	if !t.offer.has("auth") {
-		t.note(s, property, Planned, "only logins of SQL Server; the field auth is planned")
 		return
 	}
 	auth := map[string]any{"mode": "windows"}

@@ -34,23 +34,14 @@ type fallback struct {
 // inForce are what holds while the input does not offer a field: who asked for
 // that has lost nothing.
 var inForce = map[string]any{
-	"include_schema_changes":                    false,
-	"provide_transaction_metadata":              false,
-	"extended_headers_enabled":                  false,
-	"source_timestamp_mode":                     "commit",
-	"event_processing_failure_handling_mode":    "fail",
-	"event_converting_failure_handling_mode":    "fail",
-	"heartbeat_interval":                        "0s",
 	"snapshot_query_mode":                       "select_all",
 	"snapshot_locking_mode":                     "none",
 	"snapshot_delay":                            "0s",
-	"streaming_delay":                           "0s",
 	"snapshot_max_threads":                      1,
 	"snapshot_max_threads_multiplier":           1,
 	"snapshot_tables_order_by_row_count":        "disabled",
 	"incremental_snapshot_allow_schema_changes": false,
 	"incremental_snapshot_option_recompile":     false,
-	"errors_max_retries":                        -1,
 }
 
 // apply takes the rule's property, or its default.

@@ -52,7 +52,7 @@ var rules = []rule{
 	{section: events, special: fieldNames},
 	{section: events, properties: []string{"unavailable.value.placeholder"}, field: "unavailable_value_placeholder", convert: asText},
 	{section: events, special: unavailableValues},
-	{section: events, properties: []string{"include.schema.changes"}, field: "include_schema_changes", convert: asBool, byDefault: schemaChanges},
+	{section: events, properties: []string{"include.schema.changes"}, field: "include_schema_changes", convert: asBool},
 	{section: events, properties: historyProperties("store.only.captured.tables.ddl", "store.only.monitored.tables.ddl"), field: "schema_changes_captured_only", convert: asBool, byDefault: schemaChangesOfAll},
 	{section: events, properties: []string{"provide.transaction.metadata"}, field: "provide_transaction_metadata", convert: asBool},
 	{section: events, properties: []string{"extended.headers.enabled"}, field: "extended_headers_enabled", convert: asBool, byDefault: contextHeaders},

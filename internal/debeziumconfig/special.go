@@ -175,11 +175,7 @@ func notificationChannels(t *translation, s section) {
 		}
 		channels = append(channels, channel)
 	}
-	switch {
-	case len(channels) == 0:
-	case t.offer.has(field):
+	if len(channels) > 0 {
 		t.set(Field{Name: field, Value: channels, Property: property, section: s})
-	default:
-		t.note(s, property, Planned, "the field "+field+" is planned")
 	}
 }

@@ -17,7 +17,7 @@ import (
 func base(more map[string]string) map[string]string {
 	props := map[string]string{
 		"connector.class":   "io.debezium.connector.sqlserver.SqlServerConnector",
-		"database.hostname": "h", "database.names": "db", "topic.prefix": "p",
+		"database.hostname": "h", "database.user": "u", "database.names": "db", "topic.prefix": "p",
 		"key.converter": "org.apache.kafka.connect.json.JsonConverter", "key.converter.schemas.enable": "false",
 		"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "false",
 	}
@@ -354,7 +354,7 @@ func notes(r debeziumconfig.Result) (texts []string) {
 // comment is not indented as if it were below some.
 func TestTransforms_NoneTranslated(t *testing.T) {
 	result, err := debeziumconfig.Translate(map[string]string{
-		"connector.class": "io.debezium.connector.sqlserver.SqlServerConnector", "database.hostname": "h", "database.names": "db", "topic.prefix": "p",
+		"connector.class": "io.debezium.connector.sqlserver.SqlServerConnector", "database.hostname": "h", "database.user": "u", "database.names": "db", "topic.prefix": "p",
 		"transforms": "own", "transforms.own.type": "com.example.Own",
 	})
 	require.NoError(t, err)

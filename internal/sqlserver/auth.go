@@ -169,7 +169,7 @@ func (c Config) validateAuthMode(mode AuthMode) error {
 	case mode == AuthKerberos && c.User == "" && c.Auth.Keytab != "":
 		return refuse(authUser, "needed with auth.keytab")
 	case mode == AuthWindows && runtime.GOOS != "windows":
-		return refuse(authMode, "windows works on Windows only, this is %s; use kerberos or ntlm", runtime.GOOS)
+		return &FieldError{Field: authMode, Text: "windows works on Windows only, this is " + runtime.GOOS + "; use kerberos or ntlm", Here: true}
 	case mode == AuthEntraManagedIdentity && c.Auth.ClientID != "" && c.Auth.ResourceID != "":
 		return refuse(authResourceID, "cannot be combined with auth.client_id; keep one of them")
 	case c.Auth.CertificatePassword != "" && c.Auth.CertificatePath == "":

@@ -142,6 +142,8 @@ type FieldError struct {
 	Field string
 	// Text says what is wrong and what to do. It never holds a secret.
 	Text string
+	// Here is set if it is wrong on this machine, and may be right on another.
+	Here bool
 }
 
 // Error names the field.
@@ -149,7 +151,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
 
 // refuse returns a [*FieldError].
 func refuse(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Sprintf(format, args...)}
+	return &FieldError{Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
 // validate names the field of each mistake. It never prints a secret.
