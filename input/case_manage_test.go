@@ -198,7 +198,7 @@ func TestManage_BusyTable(t *testing.T) {
 		server := newServer(t, pagedTables+enable("dbo", "a")+enable("dbo", "b"))
 		p := startPipeline(t, server, settings{fields: managed + "snapshot_mode: no_data\npoll_interval: 10s"})
 		defer p.stop()
-		<-time.After(time.Minute)
+		<-time.After(time.Minute + 2*time.Second) // between two looks
 		sqlExec(t, server, "USE db\nALTER TABLE dbo.a ADD w int NULL\nALTER TABLE dbo.b ADD w int NULL")
 		other, err := sqlserver.NewServer(sqlserver.Config{
 			Host: "server", User: "sa", Password: password, Database: "db", Encrypt: sqlserver.EncryptFalse, Dial: server.DialContext,

@@ -401,7 +401,7 @@ func (d *serverDatabase) allTables(ctx context.Context) ([]*schema.Table, error)
 
 // Stream implements [database].
 func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() stream.Place) poller {
-	watch := &instanceWatch{database: d, known: start.Instances, saved: saved}
+	watch := &instanceWatch{instances: d.instances, known: start.Instances, saved: saved}
 	reader := stream.New(d.conn, sink, stream.Options{
 		Selection:                d.selection,
 		Skipped:                  d.cfg.skipped,
@@ -418,6 +418,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Gaps:                     d.cfg.gaps(),
 		OnSkipped:                d.cfg.onSkipped(sink),
 		Reread:                   onReread(sink, d),
+		Rereadable:               d.rights.Rows,
 		OnHeld:                   d.cfg.onHeld(sink),
 		OnPoll:                   d.onPoll(sink),
 		Remark:                   d.notices.Warn,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/manage"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
@@ -15,7 +16,8 @@ import (
 // nothing.
 type instanceManager struct {
 	source  *source
-	manager *manage.Manager // nil before the first connection
+	manager *manage.Manager // nil: it does not run yet
+	running sync.WaitGroup
 }
 
 // enables reports whether tables are named by lists, so that those without a
@@ -44,10 +46,10 @@ func (s *source) known(ctx context.Context, database string) ([]stream.InstanceI
 	return known.Instances, err
 }
 
-// begin makes the instances that are missing, before anything else is asked of
-// the tables.
+// begin makes the instances that are missing, before anything else is asked of the
+// tables for the first time, and goes on with that for the life of the input.
 func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
-	if m == nil {
+	if m == nil || m.manager != nil {
 		return nil
 	}
 	s := m.source
@@ -55,31 +57,39 @@ func (m *instanceManager) begin(ctx context.Context, d *serverDatabase) error {
 	if err != nil {
 		return err
 	}
-	if m.manager == nil {
-		m.manager = manage.New(manage.Options{
-			Owner:  manage.OwnerOf(d.cfg.checkpointKey(d.name)),
-			Enable: d.cfg.enables(),
-			Most:   d.cfg.mostTables(),
-			Connect: func(ctx context.Context) (manage.Session, error) {
-				conn, err := s.in.server.Connect(ctx, d.cfg.server.Database)
-				if err != nil {
-					return nil, err
-				}
-				return conn, nil
-			},
-			Logger: d.log,
-			Warn:   d.notices.Warn,
-		})
-	}
-	m.manager.Know(reads(known, stream.Place{}))
-	if err := m.manager.Begin(ctx, d.conn, d.selection); err != nil {
+	manager := manage.New(manage.Options{
+		Owner:     manage.OwnerOf(d.cfg.checkpointKey(d.name)),
+		Selection: d.selection,
+		Enable:    d.cfg.enables(),
+		Most:      d.cfg.mostTables(),
+		Connect: func(ctx context.Context) (manage.Session, error) {
+			conn, err := s.in.server.Connect(ctx, d.cfg.server.Database)
+			if err != nil {
+				return nil, err
+			}
+			return conn, nil
+		},
+		Logger: d.log,
+		Warn:   d.notices.Warn,
+	})
+	manager.Know(reads(known, stream.Place{}))
+	if err := manager.Begin(ctx); err != nil {
 		return fmt.Errorf("managing capture instances: %w", err)
 	}
+	m.manager = manager
+	m.running.Go(func() { manager.Run(s.in.ctx) })
 	return nil
 }
 
 // owns reports whether an instance is dropped here once it is not needed.
 func (m *instanceManager) owns(instance string) bool { return m != nil && m.manager.Owns(instance) }
+
+// know tells what is read of the tables.
+func (m *instanceManager) know(known []stream.InstanceIdentity, saved stream.Place) {
+	if m != nil {
+		m.manager.Know(reads(known, saved))
+	}
+}
 
 // expected returns the states of tables as they will be soon: other columns than
 // those of the table are no news where an instance with the right ones is made.
@@ -97,17 +107,26 @@ func (m *instanceManager) expected(states []sqlserver.TableState) []sqlserver.Ta
 // close waits for the statement that is being run, which the end of the input
 // ends.
 func (m *instanceManager) close(ctx context.Context) {
-	if m != nil {
-		m.manager.Close(ctx)
+	if m == nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		m.running.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
 	}
 }
 
-// instanceWatch has the instances looked at between two passes.
+// instanceWatch tells the manager of instances, after each pass, what is read.
 type instanceWatch struct {
 	poller
-	database *serverDatabase
-	known    []stream.InstanceIdentity // what is stored of the tables
-	saved    func() stream.Place
+	instances *instanceManager
+	known     []stream.InstanceIdentity // what is stored of the tables
+	saved     func() stream.Place
 }
 
 // stores returns a function that stores what is known, and takes note of it.
@@ -121,19 +140,11 @@ func (w *instanceWatch) stores(onInstances instancesFunc) instancesFunc {
 	}
 }
 
-// PollOnce implements [poller]. A look that fails is none: a connection that is
-// lost is noticed by the next pass.
+// PollOnce implements [poller].
 func (w *instanceWatch) PollOnce(ctx context.Context) (bool, error) {
 	more, err := w.poller.PollOnce(ctx)
-	if err != nil {
-		return more, err
-	}
-	d := w.database
-	d.instances.manager.Know(reads(w.known, w.saved()))
-	if err := d.instances.manager.Look(ctx, d.instances.source.in.ctx, d.conn); err != nil && ctx.Err() == nil && sqlserver.Classify(err) != sqlserver.ClassReconnect {
-		d.notices.Warn("", fmt.Sprintf("Capture instances are not managed while they cannot be looked at: %v", err))
-	}
-	return more, nil
+	w.instances.know(w.known, w.saved())
+	return more, err
 }
 
 // reads returns what is read of the tables that are known. No other instance of a

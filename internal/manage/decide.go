@@ -237,14 +237,12 @@ func addedBy(ci *sqlserver.ManagedInstance, column string) (at lsn.LSN, found bo
 	return at, found
 }
 
-// before reports whether a statement is older than an instance. Its time has no
-// seconds, and the start of the instance moves up with each cleanup, but not in
-// the first minute.
+// before reports whether a statement is older than an instance. Each cleanup moves
+// the start of the instance up, so an LSN below it tells nothing later than about
+// the minute in which the instance was made; the time of a statement has no
+// seconds, and may be rounded up.
 func before(ddl sqlserver.DDL, ci *sqlserver.ManagedInstance) bool {
-	if made := ci.CreateDate.Truncate(time.Minute); !ddl.Time.Equal(made) {
-		return ddl.Time.Before(made)
-	}
-	return ddl.LSN.Before(ci.StartLSN)
+	return ddl.LSN.Before(ci.StartLSN) && !ddl.Time.After(ci.CreateDate.Truncate(time.Minute).Add(time.Minute))
 }
 
 // Unrecorded says which values change data capture could not record of columns

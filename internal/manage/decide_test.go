@@ -61,8 +61,10 @@ func TestDecide(t *testing.T) {
 	noIndex := instance("theirs", 10, cols("id", "v"), added("w")...)
 	noIndex.NetChanges = true
 	older := sqlserver.DDL{Command: "ALTER TABLE dbo.t ADD secret int", LSN: at(5), Time: made.Truncate(time.Minute)}
-	longAgo := older
-	longAgo.Time, longAgo.LSN = made.Add(-time.Hour), at(50) // its instance was cleaned since
+	longAgo, cleaned, rounded := older, older, older
+	longAgo.Time = made.Add(-time.Hour)
+	cleaned.Time = made.Add(time.Hour)
+	rounded.Time = made.Truncate(time.Minute).Add(time.Minute)
 	sameMinute := older
 	sameMinute.LSN = at(11)
 
@@ -119,6 +121,11 @@ func TestDecide(t *testing.T) {
 		{name: "a column that was left out of ours", table: table(cols("id", "v", "secret"), instance(ours1+"p", 10, cols("id", "v")))},
 		{name: "a column that was added before", table: table(cols("id", "v", "secret"), instance("theirs", 10, cols("id", "v"), older))},
 		{name: "a column that was added long before", table: table(cols("id", "v", "secret"), instance("theirs", 10, cols("id", "v"), longAgo))},
+		{name: "a column that was added before, its time rounded up", table: table(cols("id", "v", "secret"), instance("theirs", 10, cols("id", "v"), rounded))},
+		{
+			name: "a column more, whose statement was cleaned up to", table: table(cols("id", "v", "secret"), instance("theirs", 10, cols("id", "v"), cleaned)),
+			want: enable + "N'" + ours1 + "', @supports_net_changes = 0",
+		},
 		{
 			name: "a column that was added in the same minute", table: table(cols("id", "v", "secret"), instance("theirs", 10, cols("id", "v"), sameMinute)),
 			want: enable + "N'" + ours1 + "', @supports_net_changes = 0",

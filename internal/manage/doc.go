@@ -7,7 +7,8 @@
 // dropped. Each step is one statement that happens as a whole or not at all, and
 // that does nothing if somebody else was quicker.
 //
-// [Manager] looks, decides and runs the statements, over a connection of its own,
-// so that reading never waits for the lock of a busy table. Nothing that fails
+// [Manager] looks, decides and runs the statements, over a connection of its own
+// and at its own pace: reading never waits for the lock of a busy table, and no
+// values of a new column are lost because an output is slow. Nothing that fails
 // here ends the reading: then a table stays as it is, with a warning.
 package manage

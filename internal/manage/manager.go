@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ const (
 	// lookInterval is how often it is asked whether anything has changed: about
 	// as often as the capture job reads the log.
 	lookInterval = 5 * time.Second
+	// lookFailed is the longest pause after looks that failed.
+	lookFailed = time.Minute
 	// wholeInterval is how often everything is looked at although nothing has.
 	wholeInterval = 5 * time.Minute
 	// retryFirst is the pause after the first failure of a table, which is short,
@@ -30,27 +33,22 @@ const (
 	startPause    = time.Second
 )
 
-// Catalogue answers looks. [*sqlserver.Conn] is one.
-type Catalogue interface {
+// Session asks and runs statements. [*sqlserver.Conn] is one.
+type Session interface {
 	ManageRights(ctx context.Context) (sqlserver.ManageRights, error)
 	ManagedMark(ctx context.Context) (sqlserver.ManagedMark, error)
 	Managed(ctx context.Context, selection sqlserver.Selection) (sqlserver.Managed, error)
-}
-
-// Session runs statements. [*sqlserver.Conn] is one.
-type Session interface {
 	Manage(ctx context.Context, statement string) error
 	Close() error
 }
 
-var (
-	_ Catalogue = (*sqlserver.Conn)(nil)
-	_ Session   = (*sqlserver.Conn)(nil)
-)
+var _ Session = (*sqlserver.Conn)(nil)
 
 // Options are what a manager is made with.
 type Options struct {
 	Owner Owner
+	// Selection are the tables to manage, and the instances that may be read.
+	Selection sqlserver.Selection
 	// Enable gives tables without an instance one, unless there are more tables
 	// than Most, if that is not zero.
 	Enable bool
@@ -76,25 +74,25 @@ type Read struct {
 	Alone bool
 }
 
-// Manager manages the capture instances of one database. Its methods are called
-// by one goroutine at a time.
+// Manager manages the capture instances of one database: [Manager.Begin] is
+// called once, then [Manager.Run]; the other methods are safe for concurrent use.
 type Manager struct {
 	opts    Options
-	read    map[int32]bool // tables
-	settled map[Identity]bool
+	session Session // nil: not connected
 	mark    sqlserver.ManagedMark
-	// lookAt and wholeAt are when it is looked next; zero: at once.
-	lookAt, wholeAt time.Time
+	// wholeAt is when everything is looked at next; zero: at once.
+	wholeAt time.Time
 	// lastColumns is the highest column_id that the table of an instance had when
 	// it was seen first, told which instances' missing values were told of.
 	lastColumns map[Identity]int
 	told        map[Identity]bool
 	tries       map[int32]*try // by table, those that failed
 
-	selection sqlserver.Selection
-	permitted bool          // by the last look
-	running   chan []result // gives what became of the statements that run; nil: none do
-	wait      sync.WaitGroup
+	mu        sync.Mutex
+	read      map[int32]bool // tables
+	settled   map[Identity]bool
+	news      bool // more is settled than when it was looked last
+	permitted bool // by the last look
 }
 
 // step is a statement to run.
@@ -118,57 +116,47 @@ type try struct {
 
 // New returns a manager that has not looked yet.
 func New(opts Options) *Manager {
-	return &Manager{
-		opts: opts, settled: map[Identity]bool{}, lastColumns: map[Identity]int{}, told: map[Identity]bool{}, tries: map[int32]*try{},
-	}
+	return &Manager{opts: opts, lastColumns: map[Identity]int{}, told: map[Identity]bool{}, tries: map[int32]*try{}}
 }
 
 // Owns reports whether the manager drops an instance that is not needed.
-func (m *Manager) Owns(name string) bool { return m != nil && m.opts.Owner.Owns(name) }
+func (m *Manager) Owns(name string) bool { return m.opts.Owner.Owns(name) }
 
 // Permitted reports whether the last look has found that instances may be made.
-func (m *Manager) Permitted() bool { return m.permitted }
+func (m *Manager) Permitted() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.permitted
+}
 
 // Know tells what is read of each table, as it is stored.
 func (m *Manager) Know(tables []Read) {
-	read, settled := make(map[int32]bool, len(tables)), make(map[Identity]bool, len(tables))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.settled
+	m.read, m.settled = make(map[int32]bool, len(tables)), make(map[Identity]bool, len(tables))
 	for _, t := range tables {
-		read[t.Table] = true
-		if !t.Alone {
-			continue
-		}
-		settled[t.Instance] = true
-		if !m.settled[t.Instance] {
-			m.wholeAt = time.Time{}
+		m.read[t.Table] = true
+		if t.Alone {
+			m.settled[t.Instance] = true
+			m.news = m.news || !before[t.Instance]
 		}
 	}
-	m.read, m.settled = read, settled
 }
 
 // Begin looks before anything is read and makes the instances that are missing,
 // so that the snapshot has the shape of the stream and the tables' rows. What
-// fails is left for later. It returns errors of the context and of the catalogue.
-func (m *Manager) Begin(ctx context.Context, catalogue Catalogue, selection sqlserver.Selection) error {
-	m.selection = selection
-	if !m.idle() {
-		return nil // those of before a lost connection
-	}
+// fails is left for later. It returns errors of the context and of looking.
+func (m *Manager) Begin(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
-		steps, err := m.look(ctx, catalogue)
+		steps, err := m.look(ctx)
 		if err != nil {
+			m.disconnect()
 			return err
 		}
-		var enable []step
-		for _, s := range steps {
-			if s.plan.Enable != nil {
-				enable = append(enable, s)
-			}
-		}
-		if len(enable) == 0 {
-			return nil
-		}
+		steps = slices.DeleteFunc(steps, func(s step) bool { return s.plan.Enable == nil })
 		again := false
-		for _, r := range m.run(ctx, enable) {
+		for _, r := range m.run(ctx, steps) {
 			m.note(r)
 			if passing(r.err) && attempt < startAttempts {
 				again = true
@@ -182,6 +170,47 @@ func (m *Manager) Begin(ctx context.Context, catalogue Catalogue, selection sqls
 			return err
 		}
 	}
+}
+
+// Run looks every few seconds and does what is to be done, until the context
+// ends.
+func (m *Manager) Run(ctx context.Context) {
+	defer m.disconnect()
+	for failures := 0; ; {
+		if pause(ctx, min(lookInterval<<min(failures, 10), lookFailed)) != nil {
+			return
+		}
+		err := m.pass(ctx)
+		switch {
+		case err == nil:
+			failures = 0
+			continue
+		case ctx.Err() != nil:
+			return
+		case sqlserver.Classify(err) == sqlserver.ClassReconnect:
+			m.opts.Logger.Debug("capture instances cannot be looked at", "error", err)
+		default:
+			m.opts.Warn("", fmt.Sprintf("Capture instances are not managed while they cannot be looked at: %v", err))
+		}
+		failures++
+		m.wholeAt = time.Time{}
+		m.disconnect()
+	}
+}
+
+// pass looks, if there may be something to do, and does it.
+func (m *Manager) pass(ctx context.Context) error {
+	if due, err := m.due(ctx); !due || err != nil {
+		return err
+	}
+	steps, err := m.look(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range m.run(ctx, steps) {
+		m.note(r)
+	}
+	return nil
 }
 
 // passing reports whether an error passes by itself soon.
@@ -200,51 +229,43 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Look looks, if it is time, and begins to run what is to be done, until life
-// ends. It does not wait for that.
-func (m *Manager) Look(ctx, life context.Context, catalogue Catalogue) error {
-	now := time.Now()
-	if now.Before(m.lookAt) || !m.idle() {
+// connect makes sure that there is a session.
+func (m *Manager) connect(ctx context.Context) error {
+	if m.session != nil {
 		return nil
 	}
-	m.lookAt = now.Add(lookInterval)
-	if due, err := m.due(ctx, now, catalogue); !due || err != nil {
-		return err
+	session, err := m.opts.Connect(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
 	}
-	steps, err := m.look(ctx, catalogue)
-	if err != nil || len(steps) == 0 {
-		return err
-	}
-	running := make(chan []result, 1)
-	m.running = running
-	m.wait.Go(func() { running <- m.run(life, steps) })
+	m.session = session
 	return nil
 }
 
-// idle reports whether no statement is being run. It takes the results of those
-// that were.
-func (m *Manager) idle() bool {
-	if m.running == nil {
-		return true
+func (m *Manager) disconnect() {
+	if m.session == nil {
+		return
 	}
-	select {
-	case results := <-m.running:
-		m.running = nil
-		for _, r := range results {
-			m.note(r)
-		}
-		return true
-	default:
-		return false
+	if err := m.session.Close(); err != nil {
+		m.opts.Logger.Debug("closing the connection that manages capture instances", "error", err)
 	}
+	m.session = nil
 }
 
 // due reports whether everything is to be looked at.
-func (m *Manager) due(ctx context.Context, now time.Time, catalogue Catalogue) (bool, error) {
-	if !now.Before(m.wholeAt) {
+func (m *Manager) due(ctx context.Context) (bool, error) {
+	now := time.Now()
+	m.mu.Lock()
+	due := m.news || !now.Before(m.wholeAt)
+	m.news = false
+	m.mu.Unlock()
+	if due {
 		return true, nil
 	}
-	mark, err := catalogue.ManagedMark(ctx)
+	if err := m.connect(ctx); err != nil {
+		return false, err
+	}
+	mark, err := m.session.ManagedMark(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -261,29 +282,22 @@ func (m *Manager) due(ctx context.Context, now time.Time, catalogue Catalogue) (
 }
 
 // look decides what is to be done to each table.
-func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error) {
-	var err error
-	if m.permitted, err = m.mayManage(ctx, catalogue); err != nil {
+func (m *Manager) look(ctx context.Context) ([]step, error) {
+	if err := m.connect(ctx); err != nil {
+		return nil, err
+	}
+	permitted, err := m.mayManage(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var managed sqlserver.Managed
-	if m.permitted {
-		if managed, err = catalogue.Managed(ctx, m.selection); err != nil {
+	if permitted {
+		if managed, err = m.session.Managed(ctx, m.opts.Selection); err != nil {
 			return nil, err
 		}
 	}
 	m.wholeAt = time.Now().Add(wholeInterval)
-	enable := m.opts.Enable
-	if tables := len(managed.Tables); enable && m.opts.Most > 0 && tables > m.opts.Most {
-		enable = false
-		m.opts.Warn("", fmt.Sprintf("tables without a capture instance get none, because the lists name %d tables, more than the %d of guardrail_collections_max", tables, m.opts.Most))
-	}
-	terms := Terms{
-		Owner: m.opts.Owner, Enable: enable, Readable: m.selection.MatchInstance, Names: managed.Names,
-		Read:       func(table int32) bool { return m.read[table] },
-		Settled:    func(ci *sqlserver.ManagedInstance) bool { return m.settled[identify(ci)] },
-		LastColumn: func(ci *sqlserver.ManagedInstance) int { return m.lastColumns[identify(ci)] },
-	}
+	terms := m.terms(permitted, managed)
 	var steps []step
 	for _, t := range managed.Tables {
 		m.tell(t, terms)
@@ -303,10 +317,28 @@ func (m *Manager) look(ctx context.Context, catalogue Catalogue) ([]step, error)
 	return steps, nil
 }
 
+// terms returns what the decisions of a look depend on.
+func (m *Manager) terms(permitted bool, managed sqlserver.Managed) Terms {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.permitted = permitted
+	read, settled, enable := m.read, m.settled, m.opts.Enable
+	if tables := len(managed.Tables); enable && m.opts.Most > 0 && tables > m.opts.Most {
+		enable = false
+		m.opts.Warn("", fmt.Sprintf("tables without a capture instance get none, because the lists name %d tables, more than the %d of guardrail_collections_max", tables, m.opts.Most))
+	}
+	return Terms{
+		Owner: m.opts.Owner, Enable: enable, Readable: m.opts.Selection.MatchInstance, Names: managed.Names,
+		Read:       func(table int32) bool { return read[table] },
+		Settled:    func(ci *sqlserver.ManagedInstance) bool { return settled[identify(ci)] },
+		LastColumn: func(ci *sqlserver.ManagedInstance) int { return m.lastColumns[identify(ci)] },
+	}
+}
+
 // mayManage reports whether instances may be made and dropped here, and warns if
 // they may not.
-func (m *Manager) mayManage(ctx context.Context, catalogue Catalogue) (bool, error) {
-	rights, err := catalogue.ManageRights(ctx)
+func (m *Manager) mayManage(ctx context.Context) (bool, error) {
+	rights, err := m.session.ManageRights(ctx)
 	switch {
 	case err != nil:
 		return false, err
@@ -338,39 +370,23 @@ func (m *Manager) tell(t *sqlserver.ManagedTable, terms Terms) {
 // run runs statements, one after the other. Each failure costs the connection,
 // which may be inside of a transaction.
 func (m *Manager) run(ctx context.Context, steps []step) []result {
-	var (
-		results []result
-		session Session
-	)
+	var results []result
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			break
 		}
-		var err error
-		if session == nil {
-			if session, err = m.opts.Connect(ctx); err != nil {
-				results = append(results, result{s, fmt.Errorf("connecting: %w", err)})
-				break
-			}
+		if err := m.connect(ctx); err != nil {
+			return append(results, result{s, err})
 		}
 		statement := s.plan.Statement()
 		m.opts.Logger.Info("managing capture instances", "table", name(s.table), "reason", s.plan.Reason, "statement", sqlserver.Managing(statement))
-		if err = session.Manage(ctx, statement); err != nil {
-			m.close(session)
-			session = nil
+		err := m.session.Manage(ctx, statement)
+		if err != nil {
+			m.disconnect()
 		}
 		results = append(results, result{s, err})
 	}
-	if session != nil {
-		m.close(session)
-	}
 	return results
-}
-
-func (m *Manager) close(session Session) {
-	if err := session.Close(); err != nil {
-		m.opts.Logger.Debug("closing the connection that manages capture instances", "error", err)
-	}
 }
 
 // note takes the result of a statement. What is to be done next is looked for at
@@ -402,23 +418,6 @@ func (m *Manager) note(r result) {
 		t.text = text
 		m.opts.Logger.Warn("a statement that manages capture instances failed and is tried again; until then the table is read as it is",
 			"table", name(r.table), "statement", r.plan.Statement(), "again_in", wait.String(), "error", r.err)
-	}
-}
-
-// Close waits for the statement that is being run, which the end of its context
-// ends. A nil manager has none.
-func (m *Manager) Close(ctx context.Context) {
-	if m == nil {
-		return
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		m.wait.Wait()
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // history is a world in which people do as they like beside the manager.
 type history struct {
 	*world
-	manager   *Manager
-	selection sqlserver.Selection
+	testing *testing.T
+	manager *Manager
 	// secret are columns that a person leaves out of instances.
 	secret map[string]bool
 	// busy are the statements to come that fail, by number.
@@ -110,20 +110,16 @@ func (h *history) happen(n int, step happening) {
 }
 
 func (h *history) restart() {
-	h.manager = h.world.manager(false)
-	if err := h.manager.Begin(context.Background(), h.world, h.selection); err != nil {
+	h.manager = h.world.manager(h.testing, false)
+	if err := h.manager.Begin(context.Background()); err != nil {
 		h.wrong("beginning: %v", err)
 	}
 }
 
+// pass lets the manager run for a while, and then a moment pass.
 func (h *history) pass(d time.Duration) {
-	for end := time.Now().Add(d); !time.Now().After(end); {
-		if err := h.manager.Look(context.Background(), context.Background(), h.world); err != nil {
-			h.wrong("looking: %v", err)
-		}
-		synctest.Wait()
-		<-time.After(lookInterval)
-	}
+	wait(h.manager, d)
+	<-time.After(time.Second)
 }
 
 // check looks at a statement before it runs.
@@ -170,8 +166,8 @@ func (h *history) end() {
 	}
 }
 
-func play(steps []happening, busy []bool, selection sqlserver.Selection) (problem string) {
-	h := &history{world: newWorld(table(cols("id", "first", "secret"))), selection: selection, secret: map[string]bool{"secret": true}, busy: busy}
+func play(t *testing.T, steps []happening, busy []bool) (problem string) {
+	h := &history{world: newWorld(table(cols("id", "first", "secret"))), testing: t, secret: map[string]bool{"secret": true}, busy: busy}
 	h.fail = h.check
 	h.restart()
 	h.byHand(0)
@@ -192,7 +188,6 @@ func play(steps []happening, busy []bool, selection sqlserver.Selection) (proble
 // once they leave the table alone, its newest instance has all columns but those
 // that they left out, if there is room for one.
 func TestManager_Property(t *testing.T) {
-	selection := everything(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		var steps []happening
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
@@ -203,7 +198,7 @@ func TestManager_Property(t *testing.T) {
 		}
 		busy := rapid.SliceOfN(rapid.Bool(), 0, 6).Draw(rt, "busy")
 		var problem string
-		synctest.Test(t, func(*testing.T) { problem = play(steps, busy, selection) })
+		synctest.Test(t, func(t *testing.T) { problem = play(t, steps, busy) })
 		if problem != "" {
 			rt.Fatal(problem)
 		}

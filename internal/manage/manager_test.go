@@ -24,10 +24,13 @@ import (
 type world struct {
 	tables   []*sqlserver.ManagedTable
 	rights   sqlserver.ManageRights
+	denied   error // of the rights
 	version  int64 // changes with the tables
 	looks    int   // how often everything was asked for
 	marks    int
-	sessions int   // open
+	sessions int // open
+	connects int
+	refuse   error // of connections
 	next     int32 // object id
 	columns  int32 // the last column_id, of any table
 	lsn      byte
@@ -44,16 +47,25 @@ func newWorld(tables ...*sqlserver.ManagedTable) *world {
 	return &world{tables: tables, rights: sqlserver.ManageRights{User: "u", Owner: true}, next: 1000, columns: 100, lsn: 100}
 }
 
-func (w *world) manager(enable bool) *Manager {
+func (w *world) manager(t *testing.T, enable bool) *Manager {
+	t.Helper()
 	return New(Options{
-		Owner: owner, Enable: enable,
-		Connect: func(context.Context) (Session, error) { w.sessions++; return session{w}, nil },
-		Logger:  slog.New(slog.NewTextHandler(&w.log, nil)),
-		Warn:    func(table, text string) { w.said = append(w.said, table+": "+text) },
+		Owner: owner, Enable: enable, Selection: everything(t),
+		Connect: func(context.Context) (Session, error) {
+			w.sessions++
+			w.connects++
+			return session{w}, w.refuse
+		},
+		Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
+		Warn:   func(table, text string) { w.said = append(w.said, table+": "+text) },
 	})
 }
 
-func (w *world) ManageRights(context.Context) (sqlserver.ManageRights, error) { return w.rights, nil }
+type session struct{ *world }
+
+func (w *world) ManageRights(context.Context) (sqlserver.ManageRights, error) {
+	return w.rights, w.denied
+}
 
 func (w *world) ManagedMark(context.Context) (sqlserver.ManagedMark, error) {
 	w.marks++
@@ -81,13 +93,11 @@ func (w *world) alter(t *sqlserver.ManagedTable, column string) {
 	t.Columns = append(slices.Clone(t.Columns), sqlserver.ManagedColumn{ID: int(w.columns), Name: column})
 }
 
-type session struct{ w *world }
-
-func (s session) Close() error { s.w.sessions--; return nil }
+func (s session) Close() error { s.sessions--; return nil }
 
 // Manage does what a statement says, as far as tests ask.
 func (s session) Manage(_ context.Context, statement string) error {
-	w := s.w
+	w := s.world
 	if w.fail != nil {
 		if err := w.fail(statement); err != nil {
 			return err
@@ -129,14 +139,11 @@ func everything(t *testing.T) *schema.Selection {
 	return selection
 }
 
-// wait lets the manager look for a while, as between passes.
-func wait(t *testing.T, m *Manager, w *world, d time.Duration) {
-	t.Helper()
-	for end := time.Now().Add(d); !time.Now().After(end); {
-		require.NoError(t, m.Look(t.Context(), t.Context(), w))
-		synctest.Wait()
-		<-time.After(lookInterval)
-	}
+// wait lets the manager run for a while.
+func wait(m *Manager, d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), d+time.Millisecond)
+	defer cancel()
+	m.Run(ctx)
 }
 
 func named2(name string, t *sqlserver.ManagedTable) *sqlserver.ManagedTable {
@@ -150,8 +157,8 @@ func named2(name string, t *sqlserver.ManagedTable) *sqlserver.ManagedTable {
 func TestManager_Life(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(table(cols("id")))
-		m := w.manager(true)
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
 		assert.Equal(t, []string{"make dbo_t_m12345678_1"}, w.ran)
 		settle := func() {
 			last := w.tables[0].Instances[len(w.tables[0].Instances)-1]
@@ -161,11 +168,11 @@ func TestManager_Life(t *testing.T) {
 		for i, column := range []string{"a", "b", "c"} {
 			w.ran = nil
 			w.alter(w.tables[0], column)
-			wait(t, m, w, 3*lookInterval)
+			wait(m, 3*lookInterval)
 			name := []string{"dbo_t_m12345678_1", "dbo_t_m12345678_2", "dbo_t_m12345678_3", "dbo_t_m12345678_4"}
 			require.Equal(t, []string{"make " + name[i+1]}, w.ran)
 			settle()
-			wait(t, m, w, 3*lookInterval)
+			wait(m, 3*lookInterval)
 			require.Equal(t, []string{"make " + name[i+1], "drop " + name[i]}, w.ran)
 		}
 		assert.Contains(t, w.log.String(), `statement="SET LOCK_TIMEOUT 2000; SET DEADLOCK_PRIORITY LOW; EXEC sys.sp_cdc_enable_table`)
@@ -191,17 +198,17 @@ func TestManager_CrashAtEachStatement(t *testing.T) {
 			}
 			return nil
 		}
-		m, restarted := w.manager(true), false
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		m, restarted := w.manager(t, true), false
+		require.NoError(t, m.Begin(t.Context()))
 		for _, column := range []string{"", "a", "b"} {
 			if column != "" {
 				w.alter(w.tables[0], column)
 			}
 			for range 10 {
-				wait(t, m, w, lookInterval)
+				wait(m, lookInterval)
 				if statements == crashAt && !restarted {
-					m, restarted = w.manager(true), true
-					require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+					m, restarted = w.manager(t, true), true
+					require.NoError(t, m.Begin(t.Context()))
 				}
 				if instances := w.tables[0].Instances; len(instances) > 0 {
 					m.Know([]Read{{Table: 9, Instance: identify(&instances[len(instances)-1]), Alone: true}})
@@ -227,11 +234,11 @@ func TestManager_CrashAtEachStatement(t *testing.T) {
 func TestManager_Idle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(table(cols("id"), instance("theirs", 10, cols("id"))))
-		m := w.manager(true)
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
-		wait(t, m, w, time.Minute)
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
+		wait(m, time.Minute)
 		w.looks, w.marks = 0, 0
-		wait(t, m, w, time.Hour)
+		wait(m, time.Hour)
 		assert.InDelta(t, 12, w.looks, 1)
 		assert.InDelta(t, 720, w.marks+w.looks, 2)
 		assert.Empty(t, w.ran)
@@ -251,16 +258,16 @@ func TestManager_Failure(t *testing.T) {
 			}
 			return nil
 		}
-		m := w.manager(true)
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
 		assert.Equal(t, []string{"make dbo_u_m12345678_1"}, w.ran)
-		wait(t, m, w, 24*time.Hour)
+		wait(m, 24*time.Hour)
 		assert.InDelta(t, 33, attempts, 2, "5, 10, 20 seconds and so on, then every hour")
 		assert.Equal(t, 1, strings.Count(w.log.String(), "level=WARN"))
 		assert.Contains(t, w.log.String(), "no key")
 		assert.Zero(t, w.sessions)
 		w.fail = nil
-		wait(t, m, w, 2*time.Hour)
+		wait(m, 2*time.Hour)
 		assert.Equal(t, []string{"make dbo_u_m12345678_1", "make dbo_t_m12345678_1"}, w.ran)
 		assert.Contains(t, w.log.String(), "managed again")
 	})
@@ -288,11 +295,11 @@ func TestManager_BusyAtTheStart(t *testing.T) {
 					}
 					return nil
 				}
-				m := w.manager(true)
-				require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+				m := w.manager(t, true)
+				require.NoError(t, m.Begin(t.Context()))
 				assert.Equal(t, test.ran, w.ran)
 				assert.Equal(t, max(0, test.busy-startAttempts), busy)
-				wait(t, m, w, 24*time.Hour)
+				wait(m, 24*time.Hour)
 				assert.Len(t, w.ran, 2)
 			})
 		})
@@ -312,9 +319,9 @@ func TestManager_Overtaken(t *testing.T) {
 			w.version++
 			return mssql.Error{Number: 22926, Class: 16, Message: "taken"}
 		}
-		m := w.manager(true)
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
-		wait(t, m, w, time.Minute)
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
+		wait(m, time.Minute)
 		assert.Empty(t, w.ran)
 		assert.NotContains(t, w.log.String(), "WARN")
 	})
@@ -334,50 +341,47 @@ func TestManager_NotPermitted(t *testing.T) {
 			w := newWorld(table(cols("id")))
 			rights := w.rights
 			w.rights = test.rights
-			m := w.manager(true)
-			require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+			m := w.manager(t, true)
+			require.NoError(t, m.Begin(t.Context()))
 			require.Len(t, w.said, 1)
 			assert.Contains(t, w.said[0], test.says)
 			assert.Zero(t, w.looks)
 			assert.False(t, m.Permitted())
 			w.rights = rights
-			wait(t, m, w, 2*wholeInterval)
+			wait(m, 2*wholeInterval)
 			assert.Len(t, w.ran, 1, "it is asked again")
 			assert.True(t, m.Permitted())
 		})
 	}
 }
 
-// The end of the input ends a statement, and nothing is made of that.
-func TestManager_Close(t *testing.T) {
+// The end of the input ends a statement, and nothing is made of that; nor of a
+// server that cannot be reached, which is asked ever more rarely.
+func TestManager_Connections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(table(cols("id"), instance("theirs", 10, cols("id"))))
-		m := New(Options{
-			Owner: owner, Logger: slog.New(slog.NewTextHandler(&w.log, nil)), Warn: func(string, string) {},
-			Connect: func(ctx context.Context) (Session, error) {
-				<-ctx.Done()
-				return nil, context.Cause(ctx)
-			},
-		})
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
-		w.alter(w.tables[0], "v")
-		life, end := context.WithCancel(t.Context())
-		require.NoError(t, m.Look(t.Context(), life, w))
-		synctest.Wait()
-		for range 10 {
-			<-time.After(lookInterval)
-			require.NoError(t, m.Look(t.Context(), life, w), "it does not wait for the statement")
-		}
-		short, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		m.Close(short)
-		end()
-		m.Close(t.Context())
-		assert.True(t, m.idle())
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
+		wait(m, time.Hour)
+		assert.LessOrEqual(t, w.connects, 2, "it is kept")
+		assert.Zero(t, w.sessions)
+		w.refuse, w.connects = sqlserver.ErrConnectionLost, 0
+		wait(m, time.Hour)
+		assert.InDelta(t, 60, w.connects, 6)
 		assert.NotContains(t, w.log.String(), "WARN")
-		var none *Manager
-		none.Close(t.Context())
-		assert.False(t, none.Owns("dbo_t_m12345678_1"))
+		assert.Empty(t, w.said)
+		w.refuse = nil
+		w.alter(w.tables[0], "v")
+		ctx, cancel := context.WithCancel(t.Context())
+		w.fail = func(string) error {
+			cancel()
+			return ctx.Err()
+		}
+		m.Run(ctx)
+		assert.NotContains(t, w.log.String(), "WARN")
+		w.fail = nil
+		wait(m, 2*lookInterval)
+		assert.Equal(t, []string{"make dbo_t_m12345678_1"}, w.ran)
 	})
 }
 
@@ -385,9 +389,9 @@ func TestManager_Close(t *testing.T) {
 func TestManager_TooManyTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(table(cols("id")), named2("u", table(cols("id", "v"), instance("theirs", 10, cols("id"), added("v")...))))
-		m := w.manager(true)
+		m := w.manager(t, true)
 		m.opts.Most = 1
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
+		require.NoError(t, m.Begin(t.Context()))
 		assert.Equal(t, []string{"make dbo_u_m12345678_1"}, w.ran)
 		require.NotEmpty(t, w.said)
 		assert.Contains(t, w.said[0], "name 2 tables, more than the 1 of guardrail_collections_max")
@@ -398,31 +402,30 @@ func TestManager_TooManyTables(t *testing.T) {
 func TestManager_DisabledBySomebody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(table(cols("id")))
-		m := w.manager(true)
+		m := w.manager(t, true)
 		m.Know([]Read{{Table: 9}})
-		require.NoError(t, m.Begin(t.Context(), w, everything(t)))
-		wait(t, m, w, time.Hour)
+		require.NoError(t, m.Begin(t.Context()))
+		wait(m, time.Hour)
 		assert.Empty(t, w.ran)
 		assert.Contains(t, w.said[0], "to have one, run EXEC sys.sp_cdc_enable_table")
 		w.tables[0].ObjectID++ // dropped and made again
 		w.version++
-		wait(t, m, w, 2*lookInterval)
+		wait(m, 2*lookInterval)
 		assert.Len(t, w.ran, 1)
 	})
 }
 
-// Errors of the catalogue are the caller's.
+// What the catalogue refuses is the caller's before anything is read, and said once
+// later.
 func TestManager_CatalogueFails(t *testing.T) {
-	w := failing{newWorld()}
-	m := w.manager(true)
-	require.ErrorIs(t, m.Begin(t.Context(), w, everything(t)), errCatalogue)
-	require.ErrorIs(t, m.Look(t.Context(), t.Context(), w), errCatalogue)
-}
-
-type failing struct{ *world }
-
-var errCatalogue = errors.New("no catalogue")
-
-func (failing) ManageRights(context.Context) (sqlserver.ManageRights, error) {
-	return sqlserver.ManageRights{}, errCatalogue
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.denied = errors.New("no catalogue")
+		m := w.manager(t, true)
+		require.ErrorIs(t, m.Begin(t.Context()), w.denied)
+		wait(m, time.Hour)
+		require.NotEmpty(t, w.said)
+		assert.Equal(t, ": Capture instances are not managed while they cannot be looked at: no catalogue", w.said[0])
+		assert.Zero(t, w.sessions)
+	})
 }
