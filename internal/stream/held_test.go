@@ -481,3 +481,31 @@ func TestHeld_SchemaAndName(t *testing.T) {
 		assert.Empty(t, k.last.Held)
 	})
 }
+
+// A table that has lost changes in both of its instances is held once.
+func TestHeld_GapInBothInstances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := threeTables(10)
+		k := &statesSink{}
+		r := k.open(t, f, Options{}, State{})
+		poll(t, r, time.Second)
+		b := f.tables[1]
+		newer := f.instance(b, 2000, lsnOf(15))
+		newer.Name = "dbo_b_2"
+		b.Instances = append(b.Instances, newer)
+		f.edition++
+		f.rows[2000] = []sqlserver.ChangeRow{{Commit: lsnOf(30), Command: 1, Change: lsnOf(4), Operation: opInsert, Mask: []byte{3}, Values: []driver.Value{int64(1), "x"}}}
+		f.commit(30)
+		f.fail = func(statement string) error {
+			for _, ci := range b.Instances {
+				if statement == "exists" { // once the instances are chosen
+					ci.StartLSN, f.lows[ci.ObjectID] = lsnOf(25), lsnOf(25)
+				}
+			}
+			return nil
+		}
+		poll(t, r, time.Second)
+		require.Equal(t, []string{"dbo.b is held: retention_gap"}, k.tells)
+		require.Len(t, r.State().Held, 1)
+	})
+}

@@ -88,6 +88,13 @@ func (r *Reader) catchUp(ctx context.Context) error {
 	case err != nil:
 		r.sayHeld(l.held, err)
 	case !l.reader.position.Before(r.position):
+		if err := l.checkRows(ctx); err != nil {
+			if !holds(err) {
+				return err
+			}
+			r.sayHeld(l.held, err)
+			break
+		}
 		if err := r.postponeReread(ctx, l.held); err != nil {
 			return err
 		}
@@ -99,6 +106,17 @@ func (r *Reader) catchUp(ctx context.Context) error {
 		r.tried[l.held.Name()] = trial{time.Now(), r.tried[l.held.Name()].err}
 	}
 	r.late = r.late[1:]
+	return nil
+}
+
+// checkRows makes sure that the table's rows can be read, if they are to be once
+// it is read with the others.
+func (l *lateTable) checkRows(ctx context.Context) error {
+	for _, c := range l.reader.chosen {
+		if err := l.parent.checkRows(ctx, c); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

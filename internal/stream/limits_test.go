@@ -20,7 +20,7 @@ import (
 type countingConn struct {
 	*sqlserver.Conn
 	polls, asked, catalogues int
-	others                   int // looks at low ends and times
+	others                   int   // looks at low ends and times
 	commits                  []int // of every poll
 	pages                    []sqlserver.ChangePage
 }

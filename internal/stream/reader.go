@@ -103,6 +103,9 @@ type Options struct {
 	// the last of them, or a zero position. Asked again, it goes on where it
 	// ended, and has nothing to do once it was through.
 	Reread func(ctx context.Context, pause Rereading) (upTo lsn.Position, err error)
+	// Rereadable makes sure, before a pause, that the rows of a table may be read:
+	// where they may not, it is held; nil if nobody knows.
+	Rereadable func(ctx context.Context, t *sqlserver.Table) error
 	// OnPoll is told what each look for changes found, before anything of it is
 	// read; nil if nobody asks.
 	OnPoll func(sqlserver.Poll)

@@ -84,11 +84,6 @@ func (r *Reader) rereadDue() (at lsn.LSN, due bool) {
 	return at, due
 }
 
-// holdsIdentity reports whether the table of an identity is held.
-func (r *Reader) holdsIdentity(id *InstanceIdentity) bool {
-	return slices.ContainsFunc(r.held, func(h Held) bool { return h.is(id) })
-}
-
 // over reports whether a position lies behind the rows.
 func (a *Reread) over(position lsn.Position) bool { return position.Commit.After(a.At) }
 
@@ -100,10 +95,18 @@ func (r *Reader) readAgain(ctx context.Context, at lsn.LSN) error {
 		Optional:   Known{Structures: r.structures}.Optional,
 		OnOptional: r.optionalReread,
 	}
+	var troubles tablesError
 	for _, c := range r.chosen {
-		if again := c.Identity.Reread; again != nil && again.At == at {
-			pause.Tables = append(pause.Tables, RereadTable{c.Table, c.First().Shape})
+		if again := c.Identity.Reread; again == nil || again.At != at {
+			continue
 		}
+		if err := r.checkRows(ctx, c); err != nil {
+			troubles = append(troubles, &tableError{c.Identity, err})
+		}
+		pause.Tables = append(pause.Tables, RereadTable{c.Table, c.First().Shape})
+	}
+	if len(troubles) > 0 {
+		return r.troubleOf(troubles)
 	}
 	upTo, err := r.opts.Reread(ctx, pause)
 	if err != nil {
@@ -114,6 +117,25 @@ func (r *Reader) readAgain(ctx context.Context, at lsn.LSN) error {
 		r.position = upTo
 	}
 	return nil
+}
+
+// checkRows makes sure that the rows of a table can be read, if they are to be.
+func (r *Reader) checkRows(ctx context.Context, c Choice) error {
+	if r.opts.Rereadable == nil || c.Identity.Reread == nil {
+		return nil
+	}
+	return r.opts.Rereadable(ctx, c.Table)
+}
+
+// troubleOf returns the errors of tables that can all be held, else one that
+// cannot.
+func (r *Reader) troubleOf(tables tablesError) error {
+	for _, of := range tables {
+		if r.opts.OnHeld == nil || !holds(of.err) {
+			return of.err
+		}
+	}
+	return tables
 }
 
 // optionalReread notes that fields of a table have become optional with its
