@@ -303,3 +303,27 @@ func TestManage_InstanceIncludeList(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(p.logs.String(), "let capture_instance_include_list match it"))
 	})
 }
+
+// An output that takes nothing does not keep the instance of a new column from
+// being made: later its values could not be had.
+func TestManage_SlowOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
+		kept, output := newStore(), newGate(1)
+		fields := managed + "snapshot_mode: no_data\npoll_interval: 10s\nmax_batch_size: 1\nmax_queue_size: 2\ncheckpoint_limit: 1"
+		p := startPipeline(t, server, settings{fields: fields, store: kept, output: output.write})
+		<-time.After(time.Minute)
+		change(t, server, "INSERT dbo.t VALUES (1)\nINSERT dbo.t VALUES (2)\nINSERT dbo.t VALUES (3)\nINSERT dbo.t VALUES (4)\nINSERT dbo.t VALUES (5)\nINSERT dbo.t VALUES (6)")
+		output.wait(t, p)
+		<-time.After(10 * time.Minute)
+		change(t, server, "ALTER TABLE dbo.t ADD v int NULL")
+		<-time.After(time.Minute)
+		change(t, server, "INSERT dbo.t VALUES (7, 7)")
+		left := kept.copyOf()
+		p.stop()
+
+		p = startPipeline(t, server, settings{fields: fields, store: left})
+		defer p.stop()
+		p.want(`c dbo.t {"id":2}`, `c dbo.t {"id":3}`, `c dbo.t {"id":4}`, `c dbo.t {"id":5}`, `c dbo.t {"id":6}`, `c dbo.t {"id":7,"v":7}`)
+	})
+}
