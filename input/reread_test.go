@@ -3,6 +3,7 @@ package input_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -138,23 +139,44 @@ func unique(texts []string) (once []string) {
 	return once
 }
 
-// Rows that the login may not read are named with the right that is missing; once
-// it is granted they come.
+// A table whose rows the login may not read is held, with the right that is
+// missing, while the others go on; once it is granted the rows come.
 func TestRetention_SnapshotDenied(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, s := gapServer(t, rereadFields)
-		sqlExec(t, server, "CREATE LOGIN reader WITH PASSWORD = '"+password+"', CHECK_POLICY = OFF\nGO\nUSE db\nCREATE USER reader FOR LOGIN reader\n"+
-			"GRANT SELECT ON SCHEMA::cdc TO reader\nGRANT SELECT ON dbo.u TO reader\nGRANT VIEW DEFINITION ON dbo.t TO reader")
-		s.fields += "\nuser: reader"
-		p := startPipeline(t, server, s)
-		require.Equal(t, []string{`c dbo.u {"id":2}`, `c dbo.u {"id":3}`, `c dbo.u {"id":4}`}, shorts(p.settled()))
-		p.logged("(permission)")
-		assert.Contains(t, p.logs.String(), "reading snapshot of db.dbo.t: reading page: reading [dbo].[t] is not permitted; run GRANT SELECT ON [dbo].[t] TO")
-		sqlExec(t, server, "USE db\nGRANT SELECT ON dbo.t TO reader")
-		<-time.After(2 * time.Minute)
-		require.Len(t, p.settled(), 4)
-		p.stop()
-	})
+	for _, strict := range []bool{false, true} {
+		t.Run(fmt.Sprint("strict: ", strict), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, s := gapServer(t, rereadFields)
+				sqlExec(t, server, newReader+"USE db\nCREATE USER reader FOR LOGIN reader\n"+
+					"GRANT SELECT ON SCHEMA::cdc TO reader\nGRANT SELECT ON dbo.u TO reader\nGRANT VIEW DEFINITION ON dbo.t TO reader")
+				s.fields += "\nuser: reader\nstrict: " + fmt.Sprint(strict)
+				p := startPipeline(t, server, s)
+				server.StartAgent()
+				require.Equal(t, []string{`c dbo.u {"id":2}`, `c dbo.u {"id":3}`, `c dbo.u {"id":4}`}, shorts(p.settled()))
+				assert.Contains(t, p.logs.String(), "GRANT SELECT ON [dbo].[t] TO [reader], or set retention_gap_policy: skip before changes are lost")
+				change(t, server, "INSERT dbo.u VALUES (5)\nDELETE dbo.t WHERE id = 5")
+				<-time.After(5 * time.Minute)
+				if strict {
+					p.logged("(permission)")
+				} else {
+					assert.Equal(t, []string{`c dbo.u {"id":5}`}, shorts(p.next(1)))
+					assert.Equal(t, 1, countLines(p, "Table dbo.t is held"), "log:\n%s", p.logs)
+				}
+				sqlExec(t, server, "USE db\nGRANT SELECT ON dbo.t TO reader")
+				<-time.After(3 * time.Minute)
+				var rows []string
+				for _, m := range p.settled() {
+					if m.Op == "r" {
+						rows = append(rows, m.String())
+					}
+				}
+				assert.Equal(t, []string{`r dbo.t {"id":1,"v":10}`, `r dbo.t {"id":3,"v":3}`, `r dbo.t {"id":4,"v":4}`}, rows)
+				change(t, server, "INSERT dbo.t VALUES (6, 6)")
+				<-time.After(time.Minute)
+				assert.Equal(t, `c dbo.t {"id":6,"v":6}`, p.settled()[0].String())
+				p.stop()
+			})
+		})
+	}
 }
 
 // A table that is met for the first time, and has lost changes by then, is read

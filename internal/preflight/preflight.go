@@ -104,6 +104,23 @@ func (r *Rights) Sources(tables []*sqlserver.Table) error {
 	return r.lacks(grants, ", or set snapshot_mode: no_data")
 }
 
+// Rows makes sure that the rows of a table may be read which has lost changes, by
+// the rights of this moment.
+func (r *Rights) Rows(ctx context.Context, t *sqlserver.Table) error {
+	want := r.want
+	want.Rows = true
+	now, err := Catalogue(ctx, r.conn, want)
+	if err != nil {
+		return err
+	}
+	grants := sqlserver.NewGrants(r.User)
+	now.grantSource(grants, t)
+	if grants.Len() == 0 {
+		return nil
+	}
+	return r.lacks(grants, ", or set retention_gap_policy: skip before changes are lost")
+}
+
 // readsSources reports whether rights on the source tables are needed: the
 // functions check them too.
 func (r *Rights) readsSources() bool {
