@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
 // logged waits until the stream has logged a text.
@@ -135,11 +137,16 @@ func TestConnect_HiddenTables(t *testing.T) {
 	}
 }
 
-// A server that lies behind the position is waited for, and then a problem
-// that stays one until it has caught up.
+// A server that lies behind the position, and whose recovery fork is not seen, is
+// waited for, and then a problem that stays one until it has caught up. Another
+// server is one for good.
 func TestStream_ServerBehindThePosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, pagedTables+enable("dbo", "a"))
+		behind := newServer(t, pagedTables+enable("dbo", "a"))
+		for _, s := range []*simulator.Server{server, behind} {
+			s.Control(simulator.Fault{On: "select from sys.database_recovery_status", Keep: true, Do: simulator.Fail(229, 14, 5, "The SELECT permission was denied on the object 'database_recovery_status'.")})
+		}
 		kept := newStore()
 		p := startPipeline(t, server, settings{fields: "snapshot_mode: no_data", store: kept})
 		<-time.After(time.Minute)
@@ -149,7 +156,6 @@ func TestStream_ServerBehindThePosition(t *testing.T) {
 		p.next(3)
 		p.stop()
 
-		behind := newServer(t, pagedTables+enable("dbo", "a"))
 		change(t, behind, "INSERT dbo.a VALUES (10, 0)")
 		p = startPipeline(t, behind, settings{fields: "snapshot_mode: no_data", store: kept})
 		defer p.stop()
