@@ -11,7 +11,7 @@ import (
 
 // ev is an event of table a, at a place in the stream.
 func ev(n int, kind, op, key, value string) Event {
-	return Event{Kind: kind, Op: op, Table: "a", Key: key, Position: fmt.Sprintf("%08d/1/2/3/4", n), Value: value}
+	return Event{Kind: kind, Op: op, Database: "db", Table: "a", Key: key, Position: fmt.Sprintf("%08d/1/2/3/4", n), Value: value}
 }
 
 // Each of these mistakes is one that a pipeline could make.

@@ -63,7 +63,11 @@ type row map[string]json.RawMessage
 // envelope is what is looked at in the value of a change or a transaction.
 type envelope struct {
 	Before, After row
-	Transaction   *struct {
+	Source        struct {
+		// Snapshot is false, or says where in a snapshot a row stands.
+		Snapshot any
+	}
+	Transaction *struct {
 		ID         string `json:"id"`
 		Total      int64  `json:"total_order"`
 		Collection int64  `json:"data_collection_order"`
@@ -87,6 +91,11 @@ func (e Event) envelope() (v envelope) {
 	// A tombstone has no value; whatever else is no JSON shows in a comparison.
 	_ = json.Unmarshal([]byte(e.Value), &v)
 	return v
+}
+
+// firstOfTable reports whether a row is the first that is read of its table.
+func (v envelope) firstOfTable() bool {
+	return v.Source.Snapshot == "first" || v.Source.Snapshot == "first_in_data_collection"
 }
 
 // commit returns the text of the event's commit LSN.

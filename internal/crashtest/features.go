@@ -14,6 +14,7 @@ const (
 	twoDatabases     feature = "two databases"
 	functionMode     feature = "change tables by their functions"
 	strict           feature = "strict"
+	managing         feature = "capture instances managed"
 	observing        feature = "staying with the older instance"
 	following        feature = "following to the newer instance"
 	toldOf           feature = "transactions and structures told"
@@ -50,12 +51,14 @@ const (
 	handOver           feature = "second capture instance"
 	oldInstanceDropped feature = "older capture instance dropped"
 	cleanedUpAfter     feature = "cleanup of what was delivered"
+	rowsReadAgain      feature = "rows read again after a cleanup"
 	tableDenied        feature = "right to read a table taken away"
 	tableGranted       feature = "right to read a table given back"
 
 	killAtMessage feature = "killed at a message"
 	killAtSave    feature = "killed at a write to the cache"
 	tornSave      feature = "write to the cache torn"
+	takenOver     feature = "taken over by another"
 	stopAndStart  feature = "stopped and started"
 	hastyStop     feature = "stopped in haste"
 	rejection     feature = "batches rejected"
@@ -67,12 +70,12 @@ const (
 // allFeatures are those that plans are to have.
 var allFeatures = func() []feature {
 	all := []feature{
-		twoDatabases, functionMode, strict, observing, following, toldOf, adaptivePolling, structuredValues, severalThreads,
+		twoDatabases, functionMode, strict, managing, observing, following, toldOf, adaptivePolling, structuredValues, severalThreads,
 		quickCache, slowCache, flakyCache, oneInFlight, oneRowPages, smallQueue, collecting, heartbeats,
 		insertion, updates, deletion, keyChange, keysThatMeet, deferredUpdate, rowsWithoutKey, shortLived, columnUsed,
 		severalStatements, hugeTransaction, rollback, savepoint, overlapping,
-		columnAdded, columnDropped, columnAltered, handOver, oldInstanceDropped, cleanedUpAfter, tableDenied, tableGranted,
-		killAtMessage, killAtSave, tornSave, stopAndStart, hastyStop, rejection, blockedOutput, sessionKill, serverRestart,
+		columnAdded, columnDropped, columnAltered, handOver, oldInstanceDropped, cleanedUpAfter, rowsReadAgain, tableDenied, tableGranted,
+		killAtMessage, killAtSave, tornSave, takenOver, stopAndStart, hastyStop, rejection, blockedOutput, sessionKill, serverRestart,
 	}
 	for _, m := range misfortunes {
 		all = append(all, faultFeature(m))

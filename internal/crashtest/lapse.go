@@ -33,7 +33,8 @@ func (k lapseKind) reasons() []string {
 
 // lapse takes changes of a database away before they are read. The pipeline must
 // give up there with the error for that, and go on in the other one; then both
-// pipelines start afresh, with a new snapshot.
+// pipelines start afresh, with a new snapshot. One that reads rows again goes on
+// by itself.
 type lapse struct {
 	database string
 	how      lapseKind
@@ -45,6 +46,9 @@ func (s lapse) do(r *run) error {
 	r.subject.calm()
 	if err := r.settle(); err != nil {
 		return err
+	}
+	if s.how == cleanedUp && r.plan.traits.reread {
+		return s.rereads(r)
 	}
 	if s.how != enabledAnewUnder {
 		r.subject.kill()
@@ -68,6 +72,30 @@ func (s lapse) do(r *run) error {
 	}
 	r.end()
 	return r.begin(s.next)
+}
+
+// rereads expects the rows of all tables to be read again. From there on the
+// events are to be the witness's again. The tables get a row each, since an empty
+// one is not told of.
+func (s lapse) rereads(r *run) error {
+	if err := r.compare(); err != nil {
+		return err
+	}
+	r.subject.kill()
+	s.changes += "INSERT dbo.a (id, u, v) VALUES (-1, -1, N'gap')\nINSERT dbo.b (k, n, v) VALUES (N'gap', -1, -1)\nGO\n"
+	if err := s.lose(r); err != nil {
+		return err
+	}
+	if err := r.subject.start(s.next); err != nil {
+		return err
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	if r.subject.readAgain() == 0 {
+		return fmt.Errorf("%v: no row is read again", s.how)
+	}
+	return nil
 }
 
 // lose makes changes and takes them away.

@@ -94,7 +94,7 @@ func (l *long) start(cache *streamtest.Cache) error {
 	l.life++
 	var err error
 	l.pipe, err = streamtest.Start(streamtest.Config{
-		Input: inputYAML(subjectName, []string{
+		Input: inputYAML(subjectName, "sa", []string{
 			"database_names: [ " + longDatabase + " ]", "on_fatal: stop", fmt.Sprint("poll_interval: ", l.env.Poll), fmt.Sprint("retriable_restart_connector_wait: ", l.env.seconds(10)),
 			fmt.Sprint("max_batch_size: ", longRows/10), fmt.Sprint("streaming_fetch_size: ", longRows/4),
 		}),

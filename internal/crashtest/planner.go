@@ -110,22 +110,24 @@ func (p *planner) huge(at *place) {
 
 // trouble adds a misfortune, and a while in which it may happen.
 func (p *planner) trouble() {
-	switch p.rng.IntN(12) {
-	case 0, 1, 2:
+	switch p.rng.IntN(24) {
+	case 20:
+		p.add(takeover{newSettings(p.rng)}, takenOver)
+	case 0, 1, 2, 3, 4, 5:
 		p.kill()
-	case 3:
+	case 6, 7:
 		s := restart{newSettings(p.rng), p.rng.IntN(4) == 0}
 		p.add(s, stopAndStart)
 		if s.hasty {
 			p.features.note(hastyStop)
 		}
-	case 4, 5:
+	case 8, 9, 10, 11:
 		p.add(reject{1 + p.rng.IntN(12), p.rng.Uint64()}, rejection)
-	case 6:
+	case 12, 13:
 		p.add(block{1 + p.rng.IntN(60)}, blockedOutput)
-	case 7:
+	case 14, 15:
 		p.add(cutSessions{}, sessionKill)
-	case 8:
+	case 16, 17:
 		p.add(restartServer{}, serverRestart)
 	default:
 		for range 1 + p.rng.IntN(3) {
@@ -200,6 +202,9 @@ func (p *planner) structure() {
 	}
 	p.changes(1 + p.rng.IntN(4))
 	p.add(secondInstance{at.database, name}, handOver)
+	if p.traits.manage {
+		p.features.note(managing)
+	}
 	p.changes(1 + p.rng.IntN(6))
 	p.trouble()
 	p.changes(1 + p.rng.IntN(4))
@@ -232,4 +237,7 @@ func (p *planner) lapse() {
 		changes: at.work.transaction() + at.work.transaction(), next: newSettings(p.rng),
 	}
 	p.add(s, lapseFeature(s.how))
+	if s.how == cleanedUp && p.traits.reread {
+		p.features.note(rowsReadAgain)
+	}
 }

@@ -9,7 +9,7 @@ import (
 // with the source's rows.
 func (r *run) compareRows() error {
 	events := r.subject.events()
-	if r.plan.traits.threads > 1 || r.subject.rejected {
+	if r.plan.traits.threads > 1 || r.subject.rejected || r.subject.beside {
 		events = inOrder(events)
 	}
 	built := rebuilt(events)
@@ -31,7 +31,8 @@ func (r *run) compareRows() error {
 // tableOf names a table.
 type tableOf struct{ database, table string }
 
-// rebuilt applies events to empty tables and returns their rows by key.
+// rebuilt applies events to empty tables and returns their rows by key. Tables
+// are emptied where their rows begin to be read again.
 func rebuilt(events []Event) map[tableOf]map[string]row {
 	built := map[tableOf]map[string]row{}
 	for _, e := range events {
@@ -39,10 +40,11 @@ func rebuilt(events []Event) map[tableOf]map[string]row {
 			continue
 		}
 		in := tableOf{e.Database, e.Table}
-		if built[in] == nil {
+		v := e.envelope()
+		if built[in] == nil || v.firstOfTable() {
 			built[in] = map[string]row{}
 		}
-		if after := e.envelope().After; after != nil {
+		if after := v.After; after != nil {
 			built[in][e.Key] = after
 		} else {
 			delete(built[in], e.Key)

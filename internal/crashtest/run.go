@@ -92,6 +92,9 @@ func (r *run) prepare() error {
 		}
 		script += "CREATE USER " + readerLogin + " FOR LOGIN " + readerLogin +
 			"\nGRANT SELECT ON SCHEMA::dbo TO " + readerLogin + "\nGRANT SELECT ON SCHEMA::cdc TO " + readerLogin + "\nGO\n"
+		if r.plan.traits.manage {
+			script += use(database) + "ALTER ROLE db_owner ADD MEMBER " + readerLogin + "\nGO\n"
+		}
 	}
 	return r.server.Exec(script)
 }

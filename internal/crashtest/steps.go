@@ -76,13 +76,19 @@ DECLARE @max binary(10) = (SELECT MAX([__$start_lsn]) FROM cdc.dbo_m_CT)
 EXEC sys.sp_executesql @s, N'@low binary(10)', @low = @max
 `
 
-// readerLogin is what pipelines log in as: it may read, and no more.
+// readerLogin is what the subject logs in as: it may read, and no more.
 const readerLogin = "reader"
 
-// deny takes the right to read a change table away.
+// deny takes the right to read a change table away. The snapshot must be over: it
+// does not go on without.
 type deny struct{ database, table string }
 
 func (s deny) do(r *run) error {
+	if !r.settled {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
 	return r.server.Exec(use(s.database) + "DENY SELECT ON cdc.dbo_" + s.table + "_CT TO " + readerLogin)
 }
 
@@ -115,11 +121,14 @@ func (s grant) String() string {
 }
 
 // secondInstance makes a second capture instance of table a, with the columns
-// it has now. The snapshot must be over: of a table that is read while it has
+// it has now, unless the pipeline does. The snapshot must be over: of a table that is read while it has
 // two, the changes before the newer one are in the rows.
 type secondInstance struct{ database, name string }
 
 func (s secondInstance) do(r *run) error {
+	if r.plan.traits.manage {
+		return nil
+	}
 	if !r.settled {
 		if err := r.settle(); err != nil {
 			return err
@@ -137,7 +146,7 @@ func (s secondInstance) String() string {
 type dropOldInstance struct{ database string }
 
 func (s dropOldInstance) do(r *run) error {
-	if err := r.settle(); err != nil {
+	if err := r.settle(); err != nil || r.plan.traits.manage {
 		return err
 	}
 	return r.server.Exec(use(s.database) + `IF (SELECT COUNT(*) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(N'dbo.a')) = 2 BEGIN

@@ -40,6 +40,7 @@ type subject struct {
 	left      *streamtest.Cache // what the last life left
 	delivered []Event           // by all lives
 	rejected  bool              // the output has rejected something
+	beside    bool              // two lives have run at once
 	markers   markers
 	broken    error                // a promise that was seen to be broken
 	delivery  map[string]*delivery // by database
@@ -97,12 +98,27 @@ func (s *subject) start(set settings) error {
 		}
 		return err
 	}
+	return s.run(l, set)
+}
+
+// startBeside begins a life beside the present one, on its cache, and returns
+// that one.
+func (s *subject) startBeside(set settings) (older *life, err error) {
+	s.mu.Lock()
+	older = s.life
+	s.beside = true
+	s.mu.Unlock()
+	return older, s.run(&life{cache: older.cache, killed: make(chan struct{})}, set)
+}
+
+// run makes a life the present one.
+func (s *subject) run(l *life, set settings) error {
 	s.mu.Lock()
 	s.life = l
 	s.lives++
 	s.mu.Unlock()
 	stream, err := streamtest.Start(streamtest.Config{
-		Input: inputYAML(subjectName, slices.Concat(set.fields(s.env), s.traits.fields(s.env), s.traits.ofSubject(s.env))),
+		Input: inputYAML(subjectName, readerLogin, slices.Concat(set.fields(s.env), s.traits.fields(s.env), s.traits.ofSubject(s.env))),
 		Options: []input.Option{input.WithDialer(s.server.Dial), input.WithOnStop(func(err error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -120,10 +136,22 @@ func (s *subject) start(set settings) error {
 	return nil
 }
 
-// inputYAML configures the input.
-func inputYAML(name string, fields []string) string {
+// leave notes that an older life has ended beside the present one, and returns
+// why. What it has delivered may be ahead of that one.
+func (s *subject) leave(older *life) *fatal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	older.dead = true
+	for _, d := range s.delivery {
+		d.sure = ""
+	}
+	return fatalOf(older.fatal, older.stream, s.traits.denied)
+}
+
+// inputYAML configures the input, by the names of its sessions and of its login.
+func inputYAML(name, login string, fields []string) string {
 	fields = append([]string{
-		"host: server", "user: " + readerLogin, "password: '" + password + "'", "encrypt: 'false'",
+		"host: server", "user: " + login, "password: '" + password + "'", "encrypt: 'false'",
 		"topic_prefix: server1", "checkpoint_cache: " + streamtest.CacheLabel, "application_name: " + name,
 	}, fields...)
 	return "sqlserver_cdc:\n  " + strings.Join(fields, "\n  ") + "\n"
@@ -316,6 +344,23 @@ func (s *subject) events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.delivered)
+}
+
+// readAgain returns how many rows of a pause of the stream were delivered: those
+// that came after changes.
+func (s *subject) readAgain() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	streaming := false
+	for _, e := range s.delivered {
+		switch {
+		case e.Op != opRead:
+			streaming = true
+		case streaming:
+			n++
+		}
+	}
+	return n
 }
 
 // delivers reports whether a marker was delivered, in the snapshot or after.

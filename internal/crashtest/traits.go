@@ -29,6 +29,10 @@ type traits struct {
 	// strict has one table that cannot be read stop them all. Denied plans take
 	// the right to read a table away for a while, and are not strict.
 	strict, denied bool
+	// reread reads rows again of tables whose changes were cleaned up.
+	reread bool
+	// manage has the subject make and drop capture instances itself.
+	manage bool
 	// observe stays with the older of two capture instances.
 	observe bool
 	// adaptive lets the subject's pauses follow the load, structured hands its
@@ -54,6 +58,8 @@ func newTraits(rng *rand.Rand) traits {
 	case !t.function && rng.IntN(4) == 0:
 		t.denied = true
 	}
+	t.reread = rng.IntN(2) == 0
+	t.manage = !t.observe && !t.denied && rng.IntN(5) == 0
 	return t
 }
 
@@ -86,6 +92,12 @@ func (t traits) fields(e Environment) []string {
 // ofSubject returns the YAML of the fields that the subject alone has.
 func (t traits) ofSubject(e Environment) []string {
 	lines := []string{fmt.Sprint("structured: ", t.structured), fmt.Sprint("strict: ", t.strict)}
+	if t.reread {
+		lines = append(lines, "retention_gap_policy: snapshot")
+	}
+	if t.manage {
+		lines = append(lines, "capture_instances: manage")
+	}
 	if t.adaptive {
 		lines = append(lines, fmt.Sprintf("poll_interval_adaptive: { floor: %v, ceiling: %v }", e.Poll/2, 4*e.Poll))
 	}

@@ -51,7 +51,7 @@ func startWitness(e Environment, server Server, t traits) (*witness, error) {
 	}
 	var err error
 	w.stream, err = streamtest.Start(streamtest.Config{
-		Input: inputYAML(witnessName, fields), Cache: w.cache, Output: w.take,
+		Input: inputYAML(witnessName, "sa", fields), Cache: w.cache, Output: w.take,
 		Options: []input.Option{input.WithDialer(server.Dial), input.WithOnStop(func(err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
