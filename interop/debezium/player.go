@@ -2,6 +2,7 @@ package debezium
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -71,6 +72,15 @@ func (p *Player) perform(ctx context.Context, scenario Scenario, step Step) erro
 	case Start:
 		return p.start(ctx, scenario, step.Properties)
 	case Stop:
+		return p.stop(ctx)
+	case StopOrFail:
+		err := p.awaitQuiet(ctx)
+		if errors.Is(err, ErrConnectorFailed) {
+			return p.awaitError(ctx, step.Text)
+		}
+		if err != nil {
+			return err
+		}
 		return p.stop(ctx)
 	case Restart:
 		if err := p.stop(ctx); err != nil {

@@ -103,6 +103,10 @@ func TestPlayer_Failures(t *testing.T) {
 	require.NoError(t, err)
 	_, err = playAgainst(t, connector, recorder, Start{}, WaitError{Text: "another"})
 	require.ErrorContains(t, err, `want an error with "another", got: no such table`)
+	_, err = playAgainst(t, connector, recorder, Start{}, StopOrFail{Text: "such table"})
+	require.NoError(t, err)
+	_, err = playAgainst(t, connector, recorder, Start{}, StopOrFail{Text: "another"})
+	require.ErrorContains(t, err, `want an error with "another", got: no such table`)
 	_, err = playAgainst(t, connector, recorder, SQL{Script: "SELECT 1\nSELEC 2"})
 	require.ErrorContains(t, err, "line 2")
 }

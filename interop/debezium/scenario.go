@@ -163,7 +163,7 @@ func (s Scenario) validate() error {
 				return fmt.Errorf("%q: it runs already", step)
 			}
 			running = true
-		case Stop, Restart, WaitRecords, WaitQuiet, WaitPhase, WaitError:
+		case Stop, StopOrFail, Restart, WaitRecords, WaitQuiet, WaitPhase, WaitError:
 			if !running {
 				return fmt.Errorf("%q: nothing runs", step)
 			}
@@ -186,7 +186,7 @@ func (s Scenario) validate() error {
 // ends reports whether nothing runs behind the step.
 func ends(step Step) bool {
 	switch step.(type) {
-	case Stop, WaitError:
+	case Stop, StopOrFail, WaitError:
 		return true
 	}
 	return false

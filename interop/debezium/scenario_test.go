@@ -32,7 +32,7 @@ INSERT t VALUES (1)
 --> wait quiet capturing
 --> restart
 DELETE t
---> wait error no such thing
+--> stop or error no such thing
 `))
 	require.NoError(t, err)
 	assert.Equal(t, "What it shows.", about)
@@ -52,7 +52,7 @@ DELETE t
 		WaitQuiet{Capturing: true},
 		Restart{Properties: Properties{}},
 		SQL{Script: "DELETE t"},
-		WaitError{Text: "no such thing"},
+		StopOrFail{Text: "no such thing"},
 	}, steps)
 }
 
@@ -70,6 +70,7 @@ func TestParseSteps_PrintsAsWritten(t *testing.T) {
 --> wait quiet
 --> wait quiet capturing
 --> wait error text
+--> stop or error text
 --> restart
 --> stop
 `
@@ -124,6 +125,7 @@ func TestScenarios_Errors(t *testing.T) {
 		{"two starts", properties, "--> start\n--> start", `"--> start": it runs already`},
 		{"no start", properties, "--> wait quiet", `"--> wait quiet": nothing runs`},
 		{"after a stop", properties, "--> start\n--> stop\n--> wait 1 record", `"--> wait 1 records": nothing runs`},
+		{"after a stop or an error", properties, "--> start\n--> stop or error x\n--> stop", `"--> stop": nothing runs`},
 		{"after an error", properties, "--> start\n--> wait error x\n--> stop", `"--> stop": nothing runs`},
 		{"no transaction", properties, "--> commit", `"--> commit": no transaction is open`},
 		{"two transactions", properties, "--> begin SELECT 1\n--> begin SELECT 2", `"--> begin SELECT 2": a transaction is open already`},

@@ -26,6 +26,12 @@ type Start struct{ Properties Properties }
 // Stop stops the connector in the regular way.
 type Stop struct{}
 
+// StopOrFail waits as WaitQuiet does and then stops the connector, unless it
+// fails with an error that contains the text: for steps that are played with
+// properties under which it fails and others. Records behind the failure show
+// which it was.
+type StopOrFail struct{ Text string }
+
 // Restart is Stop and Start.
 type Restart struct{ Properties Properties }
 
@@ -68,7 +74,10 @@ type WaitError struct{ Text string }
 // WaitUntil waits until a condition of SQL holds in the first database.
 type WaitUntil struct{ Condition string }
 
-const stepMark = "--> "
+const (
+	stepMark    = "--> "
+	stopOrError = "stop or error "
+)
 
 // String is the script.
 func (s SQL) String() string { return strings.TrimSpace(s.Script) }
@@ -81,6 +90,9 @@ func (s Start) String() string { return stepMark + "start" + assignments(s.Prope
 
 // String is "stop".
 func (Stop) String() string { return stepMark + "stop" }
+
+// String is "stop or error" and the text.
+func (s StopOrFail) String() string { return stepMark + stopOrError + s.Text }
 
 // String is "restart" and its properties.
 func (s Restart) String() string { return stepMark + "restart" + assignments(s.Properties) }
@@ -125,6 +137,9 @@ func (s WaitUntil) String() string { return stepMark + "wait until " + s.Conditi
 
 // parseStep reads a step other than SQL, without its mark.
 func parseStep(text string) (Step, error) {
+	if failure, ok := strings.CutPrefix(text, stopOrError); ok {
+		return StopOrFail{Text: failure}, nil
+	}
 	verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)
 	switch verb {
