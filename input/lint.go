@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/redpanda-data/benthos/v4/public/bloblang"
 	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
 // The linter of Benthos runs mappings and no Go, so that what is refused at a
@@ -124,10 +127,14 @@ func standIn(name string, value any) any {
 		return emptyStandIns[name]
 	case map[string]any:
 		inner := make(map[string]any, len(v))
-		for name, value := range v {
-			if value = standIn(name, value); value != nil {
-				inner[name] = value
+		for field, value := range v {
+			if value = standIn(field, value); value != nil {
+				inner[field] = value
 			}
+		}
+		if name == fieldAuth && (inner[fieldAuthMode] == nil || inner[fieldAuthMode] == string(sqlserver.AuthSQL)) {
+			// No field of the group is of this mode: what is empty is not meant.
+			maps.DeleteFunc(inner, func(field string, _ any) bool { return v[field] == "" })
 		}
 		return inner
 	case []any:

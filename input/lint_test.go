@@ -58,6 +58,7 @@ func TestLint_SaysWhatAStartRefuses(t *testing.T) {
 		"driver_options: { packet size: big }",
 		"driver_options: { password: hush }",
 		"auth: { mode: ntlm }",
+		"auth: { mode: sql, domain: '' }",
 		"auth: { mode: kerberos, keytab: k }\npassword: hush",
 		"-user\nauth: { mode: entra_service_principal, client_id: c }",
 		"-user\nauth: { mode: entra_default }",
