@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,6 +59,10 @@ func (p *rereadPlay) note(at lsn.Position) {
 // Emit implements [Sink].
 func (p *rereadPlay) Emit(ctx context.Context, b *event.Batch, upTo Place) error {
 	defer p.note(upTo.Position)
+	if upTo.late > 0 {
+		p.sink.messages = append(p.sink.messages, b.Messages...)
+		return nil
+	}
 	return p.sink.Emit(ctx, b, upTo)
 }
 
@@ -381,4 +387,70 @@ func TestReader_RereadFails(t *testing.T) {
 	p.onRow = nil
 	drain(t, r)
 	p.check(t)
+}
+
+// A table whose rows may not be read is held while the others go on, with its
+// changes as far as they are there; once they may be, they stand where the others
+// are by then, also if the pipeline was started again meanwhile.
+func TestReader_RereadOfAHeldTable(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		t.Run(fmt.Sprint("restart ", restart), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newRereadPlay("a", "b")
+				p.put(0, 1, "first")
+				denied := sqlserver.NewProblem(sqlserver.ReasonPermission, "the rows of a are not for you", "GRANT", nil)
+				var causes []error
+				reader := func(from State) *Reader {
+					r := p.reader(from)
+					r.opts.OnHeld = func(_ Held, cause error) { causes = append(causes, cause) }
+					r.opts.Rereadable = func(_ context.Context, table *sqlserver.Table) error {
+						if table.Source.Name == "a" && denied != nil {
+							return denied
+						}
+						return nil
+					}
+					return r
+				}
+				r := reader(State{})
+				drain(t, r)
+				p.put(0, 2, "second")
+				p.put(1, 1, "other")
+				p.lose(0, 0)
+				drain(t, r)
+				require.NotEmpty(t, causes)
+				require.ErrorIs(t, causes[0], denied)
+				for range 3 {
+					p.put(0, 3, fmt.Sprint("third at ", p.clock))
+					p.put(1, 2, fmt.Sprint("another at ", p.clock))
+					<-time.After(2 * time.Minute)
+					drain(t, r)
+				}
+				var last event.Message // of the table that is read on
+				for _, m := range p.sink.messages {
+					if m.Table == "b" {
+						last = m
+					}
+				}
+				if restart {
+					r = reader(r.State())
+				}
+				denied = nil
+				<-time.After(2 * time.Minute)
+				drain(t, r)
+				require.NoError(t, causes[len(causes)-1], "it is no longer held")
+				got, rows := map[string]string{}, 0
+				for _, m := range p.sink.messages {
+					got[m.Table+string(m.Key)] = string(m.Value)
+					if m.Op == event.OpRead {
+						rows++
+						require.True(t, last.Position.Before(m.Position))
+					}
+				}
+				assert.Equal(t, 3, rows)
+				assert.Contains(t, got[`a{"id":2}`], `"v":"second"`)
+				assert.Contains(t, got[`a{"id":3}`], `"v":"`+p.rows["a"][3])
+				assert.Contains(t, got[`b{"id":2}`], `"v":"`+p.rows["b"][2])
+			})
+		})
+	}
 }
