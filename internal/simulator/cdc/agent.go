@@ -177,7 +177,7 @@ func (a *Agent) scanner(database int) *scanner {
 	defer a.mu.Unlock()
 	s := a.scanners[database]
 	if s == nil {
-		s = &scanner{agent: a, database: database}
+		s = &scanner{agent: a, database: database, turn: make(chan struct{}, 1)}
 		a.scanners[database] = s
 	}
 	return s

@@ -3,19 +3,20 @@ package cdc
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/storage"
 )
 
-// scanner reads the log of one database. mu makes one scan at a time.
+// scanner reads the log of one database.
 type scanner struct {
 	agent    *Agent
 	database int // its id
 
-	mu       sync.Mutex
+	// turn is full while a scan runs. Who waits for a scan that waits for a lock
+	// waits for time to pass: behind a mutex, virtual time would stand still.
+	turn     chan struct{}
 	lastIdle time.Time // of the newest mapping row, zero when not known yet
 
 	// manual is the session that runs sys.sp_cdc_scan, 0 for none. It has the
@@ -63,8 +64,12 @@ func (c *scanner) release() {
 // empty. Each scan is a session of the history, the last one that finds nothing
 // included.
 func (c *scanner) run(ctx context.Context, maxTrans, maxScans int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.turn }()
 	for range maxScans {
 		db := c.agent.in.DatabaseByID(c.database)
 		if db == nil || !db.Options().CDCEnabled {
