@@ -46,7 +46,7 @@ func generations(names []string) []string {
 func TestManage_ColumnsAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, a int)\nINSERT dbo.t VALUES (1, 1)\n"+enable("dbo", "t"))
-		p := startPipeline(t, server, settings{fields: managed + "include_schema_changes: true"})
+		p := startPipeline(t, server, settings{fields: managed + "include_schema_changes: true\npoll_interval: 10s"})
 		defer p.stop()
 		p.next(1)
 		p.want(`r dbo.t {"id":1,"a":1}`)
@@ -95,7 +95,7 @@ func TestManage_TablesWithoutInstance(t *testing.T) {
 	t.Run("named", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server := newServer(t, tables)
-			p := startPipeline(t, server, settings{fields: managed + `table_include_list: [ 'dbo\.[ac]' ]`})
+			p := startPipeline(t, server, settings{fields: managed + "table_include_list: [ 'dbo\\.[ac]' ]\npoll_interval: 10s"})
 			defer p.stop()
 			p.want(`r dbo.a {"id":1}`)
 			change(t, server, "INSERT dbo.a VALUES (2)\nINSERT dbo.b VALUES (2)\nCREATE TABLE dbo.c (id int NOT NULL PRIMARY KEY)")
@@ -123,18 +123,18 @@ func TestManage_TablesWithoutInstance(t *testing.T) {
 // is killed with it: nothing is missing, and what is to be made and dropped is,
 // once. Other statements, and those that did not run: see package manage.
 func TestManage_CrashAtStatement(t *testing.T) {
-	for _, on := range []string{"exec:sp_cdc_enable_table", "exec:sp_cdc_disable_table"} {
+	for on, nth := range map[string]int{"exec:sp_cdc_enable_table": 2, "exec:sp_cdc_disable_table": 1} {
 		t.Run(on, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { crashWhileManaging(t, on) })
+			synctest.Test(t, func(t *testing.T) { crashWhileManaging(t, on, nth) })
 		})
 	}
 }
 
-func crashWhileManaging(t *testing.T, on string) {
+func crashWhileManaging(t *testing.T, on string, nth int) {
 	server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\nCREATE TABLE dbo.u (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "u"))
 	kept := newStore()
 	config := settings{fields: managed + "table_include_list: [ 'dbo\\..*' ]\npoll_interval: 10s", store: kept}
-	armed := server.Control(simulator.Fault{On: on, Nth: 2, AfterBytes: 1, Do: simulator.Cut()})
+	armed := server.Control(simulator.Fault{On: on, Nth: nth, AfterBytes: 1, Do: simulator.Cut()})
 	p := startPipeline(t, server, config)
 	defer func() { p.stop() }()
 	var all []received
@@ -153,7 +153,7 @@ func crashWhileManaging(t *testing.T, on string) {
 	<-time.After(time.Minute)
 	require.Equal(t, []string{"made 1"}, generations(instancesOf(t, server, "dbo.t")))
 	write("1")
-	for i, column := range []string{"a", "b", "c"} {
+	for i, column := range []string{"a", "b"} {
 		change(t, server, "ALTER TABLE dbo.t ADD "+column+" int NULL")
 		<-time.After(time.Minute)
 		write(fmt.Sprint(i+2) + strings.Repeat(", 7", i+1))
@@ -163,9 +163,8 @@ func crashWhileManaging(t *testing.T, on string) {
 	all = append(all, p.everything()...)
 	assert.Equal(t, []string{
 		`c dbo.t {"id":1}`, `c dbo.t {"id":2,"a":7}`, `c dbo.t {"id":12,"a":7}`, `c dbo.t {"id":3,"a":7,"b":7}`, `c dbo.t {"id":13,"a":7,"b":7}`,
-		`c dbo.t {"id":4,"a":7,"b":7,"c":7}`, `c dbo.t {"id":14,"a":7,"b":7,"c":7}`,
 	}, shorts(lastDeliveries(all)))
-	assert.Equal(t, []string{"made 4"}, generations(instancesOf(t, server, "dbo.t")))
+	assert.Equal(t, []string{"made 3"}, generations(instancesOf(t, server, "dbo.t")))
 	assert.Equal(t, []string{"dbo_u"}, instancesOf(t, server, "dbo.u"))
 }
 
@@ -235,7 +234,7 @@ func TestManage_TwoInputs(t *testing.T) {
 		q := startPipeline(t, server, settings{fields: fields + "\ntopic_prefix: other"})
 		defer q.stop()
 		<-time.After(time.Minute)
-		for i, columns := range []string{"", ", 1", ", 1, 1", ", 1, 1, 1"} {
+		for i, columns := range []string{"", ", 1", ", 1, 1"} {
 			if i > 0 {
 				change(t, server, fmt.Sprintf("ALTER TABLE dbo.t ADD c%d int NULL", i))
 				<-time.After(2 * time.Minute)
