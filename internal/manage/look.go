@@ -55,6 +55,7 @@ func (m *Manager) look(ctx context.Context) ([]step, error) {
 	m.wholeAt = time.Now().Add(wholeInterval)
 	terms := m.terms(permitted, managed)
 	var steps []step
+	wanting := map[int32]*try{}
 	for _, t := range managed.Tables {
 		m.tell(t, terms)
 		plan := Decide(t, terms)
@@ -66,10 +67,18 @@ func (m *Manager) look(ctx context.Context) ([]step, error) {
 				m.lastColumns[id] = lastColumn(t)
 			}
 		}
-		if failed := m.tries[t.ObjectID]; plan.Statement() != "" && (failed == nil || !time.Now().Before(failed.at)) {
+		if plan.Statement() == "" {
+			continue
+		}
+		failed := m.tries[t.ObjectID]
+		if failed != nil {
+			wanting[t.ObjectID] = failed
+		}
+		if failed == nil || !time.Now().Before(failed.at) {
 			steps = append(steps, step{t, plan})
 		}
 	}
+	m.tries = wanting // what somebody else has done is tried no more
 	return steps, nil
 }
 

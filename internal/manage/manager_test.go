@@ -327,6 +327,29 @@ func TestManager_Overtaken(t *testing.T) {
 	})
 }
 
+// A name that stays taken is tried as rarely as anything that fails, and what
+// somebody else has done is not looked after any more.
+func TestManager_TakenForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(table(cols("id")))
+		attempts := 0
+		w.fail = func(string) error {
+			attempts++
+			return mssql.Error{Number: 22926, Class: 16, Message: "taken"}
+		}
+		m := w.manager(t, true)
+		require.NoError(t, m.Begin(t.Context()))
+		wait(m, 24*time.Hour)
+		assert.InDelta(t, 33, attempts, 3)
+		assert.Equal(t, 1, strings.Count(w.log.String(), "level=WARN"))
+		w.tables[0].Instances = append(w.tables[0].Instances, instance("theirs", 10, cols("id")))
+		wait(m, time.Hour)
+		w.looks = 0
+		wait(m, time.Hour)
+		assert.InDelta(t, 12, w.looks, 2)
+	})
+}
+
 // Without the right, and where nothing can be written, nothing is tried, and a
 // remark says why.
 func TestManager_NotPermitted(t *testing.T) {

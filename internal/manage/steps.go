@@ -51,9 +51,10 @@ func (m *Manager) run(ctx context.Context, steps []step) []result {
 // note takes the result of a statement. What is to be done next is looked for at
 // once; what failed, after a pause that grows.
 func (m *Manager) note(r result) {
+	t := m.tries[r.table.ObjectID]
 	switch {
-	case r.err == nil, sqlserver.Overtaken(r.err):
-		if t := m.tries[r.table.ObjectID]; t != nil {
+	case r.err == nil:
+		if t != nil {
 			m.opts.Logger.Info("capture instances are managed again", "table", name(r.table))
 		}
 		delete(m.tries, r.table.ObjectID)
@@ -62,7 +63,6 @@ func (m *Manager) note(r result) {
 	case sqlserver.Classify(r.err) == sqlserver.ClassCancelled:
 		return
 	}
-	t := m.tries[r.table.ObjectID]
 	if t == nil {
 		t = &try{}
 		m.tries[r.table.ObjectID] = t
@@ -73,7 +73,12 @@ func (m *Manager) note(r result) {
 		wait = min(wait, busyLast)
 	}
 	t.at = time.Now().Add(wait)
-	if text := r.err.Error(); text != t.text {
+	text := r.err.Error()
+	switch {
+	case sqlserver.Overtaken(r.err) && t.failures == 1:
+		m.wholeAt = time.Time{} // somebody else was quicker
+		m.opts.Logger.Info("what was to be done to a capture instance was done meanwhile, or there is no room for it", "table", name(r.table), "error", r.err)
+	case text != t.text:
 		t.text = text
 		m.opts.Logger.Warn("a statement that manages capture instances failed and is tried again; until then the table is read as it is",
 			"table", name(r.table), "statement", r.plan.Statement(), "again_in", wait.String(), "error", r.err)
