@@ -2,7 +2,6 @@ package input_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,9 +186,9 @@ func TestRestored_Failover(t *testing.T) {
 	}
 }
 
-// A position of an earlier release has neither a fork nor a witness: it is read
-// on, and has both from then on.
-func TestRestored_NothingStored(t *testing.T) {
+// What is stored of the server's times does not depend on how they are read: a
+// time zone that is set later, and wrong, changes nothing.
+func TestRestored_TimeZoneSetLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, kept := newServer(t, customers), newStore()
 		p := startPipeline(t, server, settings{store: kept})
@@ -200,6 +199,11 @@ func TestRestored_NothingStored(t *testing.T) {
 		text := string(kept.values["server1.db.position.a"]) + string(kept.values["server1.db.instances.a"])
 		require.Contains(t, text, `"witness":{"commit":"`)
 		require.Contains(t, text, `"lineage":{"family":"`)
-		require.False(t, strings.Contains(text, "Z\"},\"checksum"), "times of the server have no zone")
+		require.Contains(t, text, `"ended":"2000-01-01T00:0`)
+
+		change(t, server, insertRow(4))
+		p = startPipeline(t, server, settings{store: kept, fields: "database_server_timezone: Asia/Tokyo"})
+		p.want(insertedRow(4))
+		assert.NotContains(t, p.logs.String(), "Cannot go on")
 	})
 }
