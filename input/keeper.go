@@ -46,9 +46,8 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		return nil, err
 	}
 	k.known = known
-	if !s.cfg.snapshotResume && !loaded.snapshotted() && loaded.progress != nil {
-		// Its start and its ordinals are used up; its tables are read again.
-		loaded.progress = &snapshot.Progress{Start: loaded.progress.Start, NextOrdinal: loaded.progress.NextOrdinal}
+	if !s.cfg.snapshotResume {
+		loaded.progress = loaded.progress.Afresh()
 	}
 	k.acknowledged, k.saved = loaded, loaded
 	k.ctx, k.cancel = context.WithCancelCause(s.in.ctx)
@@ -91,7 +90,7 @@ func (k *keeper) lost() error {
 func (k *keeper) close(ctx context.Context) error {
 	err := k.committer.Close(ctx)
 	if k.lost() != nil {
-		return nil // whoever has taken over goes on from its own
+		return nil //nolint:nilerr // whoever has taken over goes on from its own
 	}
 	k.cancel(errClosed)
 	return err

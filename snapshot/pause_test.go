@@ -79,3 +79,17 @@ func TestSnapshotter_PauseGoesOn(t *testing.T) {
 	assert.Equal(t, pauseAt, last.Start)
 	assert.Empty(t, outer.Paused(last).Pause(pauseAt.Next()).Tables, "another pause reads all rows")
 }
+
+func TestProgress_Afresh(t *testing.T) {
+	tables := map[string]TableProgress{"[dbo].[a]": {After: []string{"1"}}}
+	again := &Progress{Start: pauseAt, NextOrdinal: 9, Tables: tables}
+	for name, test := range map[string]struct{ before, want *Progress }{
+		"none":        {nil, nil},
+		"interrupted": {&Progress{Start: pauseAt, NextOrdinal: 5, Told: true, Tables: tables}, &Progress{Start: pauseAt, NextOrdinal: 5}},
+		"done":        {&Progress{Done: true, Tables: tables}, &Progress{Done: true, Tables: tables}},
+		"in a pause":  {&Progress{Done: true, NextOrdinal: 9, Again: again}, &Progress{Done: true, NextOrdinal: 9}},
+		"behind one":  {&Progress{Done: true, Again: &Progress{Done: true}}, &Progress{Done: true, Again: &Progress{Done: true}}},
+	} {
+		assert.Equal(t, test.want, test.before.Afresh(), name)
+	}
+}

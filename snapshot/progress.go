@@ -73,6 +73,20 @@ func (p *Progress) Paused(again *Progress) *Progress {
 	return &next
 }
 
+// Afresh returns the progress with nothing of the tables that are not done: where
+// the snapshot began stays, and the ordinals are used up.
+func (p *Progress) Afresh() *Progress {
+	switch {
+	case p == nil || p.Done && (p.Again == nil || p.Again.Done):
+		return p
+	case !p.Done:
+		return &Progress{Start: p.Start, NextOrdinal: p.NextOrdinal}
+	}
+	next := *p
+	next.Again = nil
+	return &next
+}
+
 // clone returns a copy that may be changed.
 func (p *Progress) clone() *Progress {
 	next := *p
