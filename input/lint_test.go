@@ -94,8 +94,8 @@ func TestLint_SaysWhatAStartRefuses(t *testing.T) {
 			parsed, err := sharedSpec().ParseYAML(yaml, nil)
 			require.NoError(t, err)
 			if _, err := parseConfig(parsed); err != nil {
-				refused, ok := err.(refusals)
-				require.True(t, ok)
+				var refused refusals
+				require.ErrorAs(t, err, &refused)
 				assert.NotContains(t, err.Error(), "hush")
 				for _, r := range refused {
 					// An empty value is taken for one that is set where it runs.

@@ -19,14 +19,26 @@ func TestCases_TableAlteredUnderItsInstance(t *testing.T) {
 		row                 string
 		says                []string
 	}{
-		{"column added", "ALTER TABLE dbo.t ADD c int NULL", "INSERT dbo.t VALUES (2, 2, 2, 7)",
-			`{"id":2,"a":2,"b":2}`, []string{`instance \"dbo_t\" does not have 1 of the table's columns`, seen + "ALTER TABLE dbo.t ADD c int NULL"}},
-		{"column dropped", "ALTER TABLE dbo.t DROP COLUMN a", "INSERT dbo.t VALUES (2, 2)",
-			`{"id":2,"a":null,"b":2}`, []string{`instance \"dbo_t\" has 1 that the table has no more`, seen + "ALTER TABLE dbo.t DROP COLUMN a"}},
-		{"column dropped and added again", "ALTER TABLE dbo.t DROP COLUMN a\nALTER TABLE dbo.t ADD a int NULL", "INSERT dbo.t VALUES (2, 2, 2)",
-			`{"id":2,"a":null,"b":2}`, []string{"does not have 1 of the table's columns", "and has 1 that the table has no more", seen + "ALTER TABLE dbo.t ADD a int NULL"}},
-		{"type of a column", "ALTER TABLE dbo.t ALTER COLUMN b bigint", "INSERT dbo.t VALUES (2, 2, 5000000000)",
-			`{"id":2,"a":2,"b":5000000000}`, []string{"its events follow: ALTER TABLE dbo.t ALTER COLUMN b bigint"}},
+		{
+			"column added", "ALTER TABLE dbo.t ADD c int NULL", "INSERT dbo.t VALUES (2, 2, 2, 7)",
+			`{"id":2,"a":2,"b":2}`,
+			[]string{`instance \"dbo_t\" does not have 1 of the table's columns`, seen + "ALTER TABLE dbo.t ADD c int NULL"},
+		},
+		{
+			"column dropped", "ALTER TABLE dbo.t DROP COLUMN a", "INSERT dbo.t VALUES (2, 2)",
+			`{"id":2,"a":null,"b":2}`,
+			[]string{`instance \"dbo_t\" has 1 that the table has no more`, seen + "ALTER TABLE dbo.t DROP COLUMN a"},
+		},
+		{
+			"column dropped and added again", "ALTER TABLE dbo.t DROP COLUMN a\nALTER TABLE dbo.t ADD a int NULL", "INSERT dbo.t VALUES (2, 2, 2)",
+			`{"id":2,"a":null,"b":2}`,
+			[]string{"does not have 1 of the table's columns", "and has 1 that the table has no more", seen + "ALTER TABLE dbo.t ADD a int NULL"},
+		},
+		{
+			"type of a column", "ALTER TABLE dbo.t ALTER COLUMN b bigint", "INSERT dbo.t VALUES (2, 2, 5000000000)",
+			`{"id":2,"a":2,"b":5000000000}`,
+			[]string{"its events follow: ALTER TABLE dbo.t ALTER COLUMN b bigint"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -195,7 +195,7 @@ func (c *Claim) parse(text []byte) (*claimed, error) {
 	}
 	var found claimed
 	if err != nil || json.Unmarshal(slot.Document, &found) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // damaged
 	}
 	return &found, nil
 }

@@ -129,7 +129,7 @@ func (s lapse) awaitRefusal(r *run) error {
 		case fatal != nil && !slices.Contains(s.how.reasons(), fatal.reason):
 			return fmt.Errorf("%v: the pipeline gave up for another reason: %w", s.how, fatal)
 		case fatal != nil:
-			return nil
+			return nil //nolint:nilerr // what was waited for
 		}
 		select {
 		case <-time.After(r.env.seconds(1)):

@@ -34,7 +34,7 @@ func (s takeover) do(r *run) error {
 		}
 	}
 	if why := r.subject.leave(older); why == nil || why.reason != checkpoint.ReasonTaken {
-		return fmt.Errorf("the older pipeline has stopped for another reason: %v", why)
+		return fmt.Errorf("the older pipeline has stopped for another reason: %w", why)
 	}
 	return nil
 }

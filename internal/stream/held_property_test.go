@@ -21,7 +21,7 @@ type perTable struct {
 }
 
 func (p *perTable) take(m event.Message) {
-	if last, any := p.seen[m.Table]; any && !last.Before(m.Position) {
+	if last, seen := p.seen[m.Table]; seen && !last.Before(m.Position) {
 		return
 	}
 	p.seen[m.Table] = m.Position
