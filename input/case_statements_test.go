@@ -103,6 +103,7 @@ func TestCases_StatementsOnlyRead(t *testing.T) {
 						},
 					})
 					require.Len(t, p.settled(), 2+3+1)
+					assert.Zero(t, openTransactions(t, g.primary), "the snapshot's has ended")
 					snapshot := log.take()
 					require.Contains(t, kindsOf(snapshot), "begin", "rows are read at one point in time")
 
