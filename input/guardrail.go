@@ -12,7 +12,8 @@ import (
 const reasonTooManyTables = "too_many_tables"
 
 // checkGuardrail counts the tables that are captured or, if consumers are told
-// of all tables, all there are, as Debezium does (GuardrailValidator).
+// of all tables, all there are, as Debezium does (GuardrailValidator); there a
+// table counts as captured without a capture instance too.
 func (d *serverDatabase) checkGuardrail(ctx context.Context) error {
 	limit := d.cfg.watch.guardrail
 	if limit == 0 {

@@ -73,7 +73,10 @@ func (p *Pipeline) Start(_ context.Context, properties Properties) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.done, p.ended = cancel, make(chan error, 1)
 	stream := p.stream
-	p.watch.Go(func() { p.ended <- stream.Run(context.Background()) })
+	p.watch.Go(func() {
+		p.ended <- stream.Run(context.Background())
+		cancel() // nothing will look for changes
+	})
 	polls := p.server.Polls()
 	p.watch.Go(func() { p.awaitPoll(ctx, polls) })
 	return nil
