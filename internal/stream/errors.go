@@ -64,7 +64,7 @@ func (e *GapError) Reason() string { return ReasonRetentionGap }
 
 // Remedy implements [sqlserver.Problem].
 func (e *GapError) Remedy() string {
-	return "the cleanup job has removed them: start afresh, with a new snapshot, " +
+	return "the cleanup job has removed them: set retention_gap_policy: snapshot, which reads this table again, or start afresh, with a new snapshot, " +
 		"and raise the retention with sys.sp_cdc_change_job so that it covers the longest stop"
 }
 
