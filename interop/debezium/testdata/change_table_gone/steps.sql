@@ -17,6 +17,6 @@ GO
 INSERT dbo.a VALUES (2)
 INSERT dbo.b VALUES (2)
 --> capture
---> wait error Invalid object name 'shop.cdc.dbo_a_CT'
+--> stop or error Invalid object name 'shop.cdc.dbo_a_CT'
 --> start
 --> wait quiet
