@@ -142,7 +142,7 @@ func TestHandover_NotReadable(t *testing.T) {
 		"GRANT SELECT ON dbo.a TO reader\nGRANT SELECT ON cdc.dbo_a_CT TO reader\n"
 	gated := "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'a', @role_name = N'a readers', @capture_instance = N'second'"
 	for _, test := range []struct{ name, enable, fields, says, grant string }{
-		{"hidden", enableAs("dbo", "a", "second"), "", "cannot be seen", "GRANT SELECT ON cdc.second_CT TO reader"},
+		{"hidden", enableAs("dbo", "a", "second"), "", "cannot be seen by the login; run GRANT SELECT ON [cdc].[second_CT] TO", "GRANT SELECT ON cdc.second_CT TO reader"},
 		{"denied", enableAs("dbo", "a", "second") + "\nGRANT VIEW DEFINITION ON cdc.second_CT TO reader", "", "denied", "GRANT SELECT ON cdc.second_CT TO reader"},
 		{"outside the role", gated, "data_query_mode: function", "gating role", "ALTER ROLE [a readers] ADD MEMBER reader"},
 	} {

@@ -109,7 +109,7 @@ func TestFunctionReader_Refusals(t *testing.T) {
 			s.Change(t, "INSERT dbo.t VALUES (1, 1), (2, 2);")
 			conn := lowPrivileged(t, s, test.grants)
 			found := catalogue(t, conn)["dbo.t"]
-			require.Error(t, found.HiddenChangeTable(), "the login has no right on it")
+			require.ErrorContains(t, found.HiddenChangeTable(), "run GRANT SELECT ON [cdc].[dbo_t_CT] TO", "the login has no right on it")
 			to, err := conn.MaxLSN(t.Context())
 			require.NoError(t, err)
 			query := sqlserver.ChangeQuery{From: found.Instances[0].StartLSN, To: to, Limit: 10, MaxBytes: 1 << 20}

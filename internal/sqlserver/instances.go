@@ -190,7 +190,14 @@ func (t *Table) HiddenChangeTable() error {
 	}
 	return NewProblem(ReasonPermission,
 		fmt.Sprintf("the change table of capture instance %q of table %s cannot be seen by the login", t.Instances[at].Name, t.Source.ID()),
-		"run GRANT SELECT ON SCHEMA::cdc TO the login's user", nil)
+		t.Instances[at].GrantRemedy(), nil)
+}
+
+// GrantRemedy is what lets a login see and read the instance's change table. It
+// names the table itself, because a DENY on it outlives a grant on its schema;
+// its name follows from the instance's (MS docs: cdc.<capture_instance>_CT).
+func (ci *CaptureInstance) GrantRemedy() string {
+	return "run GRANT SELECT ON [cdc]." + Quote(ci.Name+"_CT") + " TO the login's user, which also ends a DENY on it"
 }
 
 // HiddenTable is the problem of a table that has a capture instance, but

@@ -23,7 +23,7 @@ func Refusals(ctx context.Context, src Source, function bool) func(t *sqlserver.
 			return fmt.Sprintf("it does not capture %s", strings.Join(missing, ", ")), nil
 		}
 		if newer.ChangeTable == "" && !function {
-			return "its change table cannot be seen by the login; run GRANT SELECT ON SCHEMA::cdc TO the login's user", nil
+			return "its change table cannot be seen by the login; " + newer.GrantRemedy(), nil
 		}
 		return unreadable(ctx, src, function, newer)
 	}
