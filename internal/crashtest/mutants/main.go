@@ -70,7 +70,8 @@ func (m mutant) play() (killed bool, by string, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return false, "", fmt.Errorf("building mutant %s: %w\n%s", m.name, err, out)
 	}
-	out, err := command(binary, "-test.run", "^TestCrash$", "-test.failfast", "-seeds", fmt.Sprint(*seeds), "-shrink", "0").CombinedOutput()
+	out, err := command(binary, "-test.run", "^TestCrash$", "-test.failfast",
+		"-first", fmt.Sprint(m.first), "-seeds", fmt.Sprint(*seeds), "-shrink", "0").CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return false, "", fmt.Errorf("running mutant %s: %w", m.name, err)
 	}

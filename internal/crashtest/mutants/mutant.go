@@ -16,14 +16,17 @@ var files embed.FS
 // mutant is a mistake that is made on purpose.
 type mutant struct {
 	name, about string
-	edits       []edit
+	// first is the seed of the plan to begin with: one that is known to notice it
+	// saves those before. Any of the others may notice it as well.
+	first uint64
+	edits []edit
 }
 
 // edit replaces a text that a file must hold exactly once.
 type edit struct{ path, old, new string }
 
-// mutants reads the files in testdata. A file begins with a sentence; for each
-// text to be replaced follow a line "=== " with the path of the file, the text,
+// mutants reads the files in testdata. A file begins with a sentence and, on a line
+// of its own, "from seed" and a number; for each text to be replaced follow a line "=== " with the path of the file, the text,
 // a line ">>>", and what takes its place.
 func mutants() ([]mutant, error) {
 	names, err := fs.Glob(files, "testdata/*.txt")
@@ -49,6 +52,10 @@ func mutants() ([]mutant, error) {
 func parse(text string) (mutant, error) {
 	about, rest, _ := strings.Cut(text, "\n")
 	m := mutant{about: about}
+	first, rest, _ := strings.Cut(rest, "\n")
+	if _, err := fmt.Sscanf(first, "from seed %d", &m.first); err != nil {
+		return mutant{}, fmt.Errorf("reading its seed: %w", err)
+	}
 	for section := range strings.SplitSeq(rest, "=== ") {
 		if section == "" {
 			continue

@@ -24,11 +24,17 @@ func TestMutants_Apply(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	m, err := parse("What.\n=== a.go\none\n\ntwo\n>>>\nthree\n=== b.go\nfour\n>>>\n")
+	m, err := parse("What.\nfrom seed 7\n=== a.go\none\n\ntwo\n>>>\nthree\n=== b.go\nfour\n>>>\n")
 	require.NoError(t, err)
-	assert.Equal(t, mutant{about: "What.", edits: []edit{{"a.go", "one\n\ntwo", "three"}, {"b.go", "four", ""}}}, m)
-	_, err = parse("What.\n=== a.go\none\n")
-	require.Error(t, err)
-	_, err = parse("What.\n")
-	require.Error(t, err)
+	assert.Equal(t, mutant{about: "What.", first: 7, edits: []edit{{"a.go", "one\n\ntwo", "three"}, {"b.go", "four", ""}}}, m)
+	for name, text := range map[string]string{
+		"no seed":           "What.\n=== a.go\none\n>>>\ntwo\n",
+		"nothing in return": "What.\nfrom seed 7\n=== a.go\none\n",
+		"no change":         "What.\nfrom seed 7\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(text)
+			assert.Error(t, err)
+		})
+	}
 }
