@@ -42,7 +42,7 @@ func (s *source) read(from mark) *reading {
 		source: s, session: s.session, mark: from.snapshotKnown(),
 		queue: newQueue(s.cfg.maxQueueSize, s.cfg.maxQueueBytes),
 		ready: make(chan struct{}), done: make(chan struct{}),
-		interval: pace.NewInterval(s.cfg.pollInterval, s.cfg.adaptive),
+		interval: pace.NewInterval(s.cfg.checkpointKey(s.databaseName()), s.cfg.pollInterval, s.cfg.adaptive),
 	}
 	s.meter.Reads(r.queue, s.session.tracker.Unacknowledged)
 	var ctx context.Context

@@ -134,7 +134,7 @@ func snapshotFields() []*service.ConfigField {
 func runningFields() []*service.ConfigField {
 	return []*service.ConfigField{
 		durationField(fieldPollInterval).
-			Description("The pause between two looks for changes once there are none. While there are, there is no pause. The first one of a connection is a part of it, by chance, so that pipelines that are started together do not ask the server together.").
+			Description("The pause between two looks for changes once there are none. While there are, there is no pause. The first one of a connection is a part of it, each pipeline's own, so that pipelines that are started together do not ask the server together.").
 			Default("500ms"),
 		adaptiveField(),
 		durationField(fieldHeartbeatInterval).

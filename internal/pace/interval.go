@@ -1,7 +1,9 @@
 package pace
 
 import (
-	"math/rand/v2"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
 	"time"
 )
 
@@ -12,22 +14,25 @@ type Bounds struct{ Floor, Ceiling time.Duration }
 // halved by a pass with changes, down to a floor, and doubled by one without, up
 // to a ceiling.
 //
-// The first pause is a part of what is due, by chance: pipelines that are started
-// together, or come back to a server together, would otherwise ask it together
-// for ever.
+// The first pause is a part of what is due, which part depends on who looks:
+// pipelines that are started together, or come back to a server together, would
+// otherwise ask it together for ever.
 type Interval struct {
 	now     time.Duration
 	bounds  Bounds
+	who     uint64
 	changes bool // since the last pause
 	begun   bool // there was a pause
 }
 
-// NewInterval returns a fixed interval, or one that adapts and begins there.
-func NewInterval(fixed time.Duration, b Bounds) Interval {
+// NewInterval returns the interval of who looks: a fixed one, or one that adapts
+// and begins there.
+func NewInterval(who string, fixed time.Duration, b Bounds) Interval {
 	if b == (Bounds{}) {
 		b = Bounds{fixed, fixed}
 	}
-	return Interval{now: fixed, bounds: b}
+	sum := sha256.Sum256([]byte(who))
+	return Interval{now: fixed, bounds: b, who: binary.BigEndian.Uint64(sum[:])}
 }
 
 // Saw notes that there are changes.
@@ -44,7 +49,8 @@ func (i *Interval) Next() time.Duration {
 	i.changes = false
 	if !i.begun {
 		i.begun = true
-		return rand.N(max(i.now, 1))
+		part, _ := bits.Mul64(i.who, uint64(i.now)) // of 2^64
+		return time.Duration(part)
 	}
 	return i.now
 }

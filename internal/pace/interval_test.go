@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestInterval(t *testing.T) {
 		{"beginning below the floor", 10 * ms, Bounds{100 * ms, 1000 * ms}, "c.", []time.Duration{100 * ms, 200 * ms}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := follow(NewInterval(test.fixed, test.bounds), test.passes)
+			got := follow(NewInterval("db", test.fixed, test.bounds), test.passes)
 			assert.Less(t, got[0], test.want[0], "a part of the first")
 			assert.Equal(t, test.want[1:], got[1:])
 		})
@@ -45,8 +46,8 @@ func TestInterval(t *testing.T) {
 func TestInterval_FirstPause(t *testing.T) {
 	const all = time.Second
 	var tenths [10]int
-	for range 1000 {
-		i := NewInterval(all, Bounds{})
+	for n := range 1000 {
+		i := NewInterval("server.database"+strconv.Itoa(n), all, Bounds{})
 		first := i.Next()
 		assert.Less(t, first, all)
 		tenths[first*10/all]++
@@ -55,6 +56,6 @@ func TestInterval_FirstPause(t *testing.T) {
 	for _, n := range tenths {
 		assert.InDelta(t, 100, n, 60)
 	}
-	zero := NewInterval(0, Bounds{})
+	zero := NewInterval("db", 0, Bounds{})
 	assert.Zero(t, zero.Next())
 }
