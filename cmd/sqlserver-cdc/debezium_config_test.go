@@ -69,7 +69,7 @@ func TestDebeziumConfig_StandardInput(t *testing.T) {
 	pipeline, log := convert(t, debeziumConfigOptions{file: "-", in: strings.NewReader(connector)})
 	assert.Contains(t, pipeline, "    poll_interval: 20ms\n")
 	assert.Contains(t, log, `warning: the pipeline does not pass lint: `)
-	assert.Contains(t, log, `invalid topic_prefix "a b"`)
+	assert.Contains(t, log, `topic_prefix: invalid value "a b"`)
 }
 
 func TestDebeziumConfig_Worker(t *testing.T) {

@@ -7,13 +7,12 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/urfave/cli/v2"
 )
 
 // The help names commands that work.
 func TestAppHelp(t *testing.T) {
 	help := appHelp()
-	require.NotEqual(t, cli.AppHelpTemplate, help)
+	assert.Contains(t, help, helpDescription)
 	assert.NotContains(t, help, "descriptionTemplate")
 	for line := range strings.Lines(helpDescription) {
 		if _, args, ok := strings.Cut(strings.TrimSpace(line), "{{.Name}} create "); ok {

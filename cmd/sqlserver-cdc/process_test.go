@@ -332,11 +332,9 @@ func TestProcess_WrongCacheFolder(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "offsets")))
 	p := startProcess(t, "run", file)
 	p.waitFor("the error", func(lines []string) bool {
-		return strings.Contains(strings.Join(lines, "\n"), "to the checkpoint cache")
+		return strings.Contains(strings.Join(lines, "\n"), "the checkpoint cache does not keep key")
 	})
 	require.Empty(t, events(p.output()))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "offsets"), 0o700))
-	p.waitFor("the first event", func(lines []string) bool { return len(events(lines)) > 0 })
 }
 
 // A pipeline that cannot go on, and was told to stop then, ends with 2.

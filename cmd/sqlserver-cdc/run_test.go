@@ -24,7 +24,7 @@ func TestMainSchema_Defaults(t *testing.T) {
 func TestRun_Lint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	lint := func(fields string) int {
-		text := "input:\n  sqlserver_cdc: {host: h, database_names: [db], topic_prefix: p, checkpoint_cache: offsets" + fields + "}\noutput: {drop: {}}\n"
+		text := "input:\n  sqlserver_cdc: {host: h, user: u, database_names: [db], topic_prefix: p, checkpoint_cache: offsets" + fields + "}\noutput: {drop: {}}\n"
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		code, err := run(t.Context(), []string{binaryName, "lint", file})
 		require.NoError(t, err)
