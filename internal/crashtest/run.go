@@ -236,6 +236,9 @@ func (r *run) finish() error {
 	if err := r.compare(); err != nil {
 		return err
 	}
+	if r.result.Events == 0 {
+		return errors.New("there was nothing to compare")
+	}
 	return r.compareRows()
 }
 

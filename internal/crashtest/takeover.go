@@ -9,10 +9,16 @@ import (
 
 // takeover starts another pipeline on the cache of one that still runs, as when
 // a scheduler takes a machine for dead. The older one must stop by itself, and
-// what it delivers and saves until then may cost nothing.
+// what it delivers and saves until then may cost nothing. Something of all it
+// keeps must be saved before: while two save for the first time, either may go on.
 type takeover struct{ next settings }
 
 func (s takeover) do(r *run) error {
+	if !r.settled {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
 	older, err := r.subject.startBeside(s.next)
 	if err != nil {
 		return err
@@ -29,6 +35,9 @@ func (s takeover) do(r *run) error {
 		case <-older.stream.Ended():
 			ended = true
 		case <-time.After(r.env.Patience / 1000):
+			if err := r.wrong(); err != nil {
+				return err
+			}
 		case <-deadline:
 			return fmt.Errorf("the older pipeline does not stop\n%v", older.stream.Log)
 		}
