@@ -86,7 +86,7 @@ goldens: ## record Debezium's records anew; needs what interop needs
 bench: ## the figures of docs/performance.md
 	$(GO) test ./input ./internal/simulator -run '^$$' -bench . -benchtime 3x -timeout 30m
 
-check: lint race load fuzz-smoke examples quickstart-smoke cross interop
+check: lint test race mutants load fuzz-smoke examples quickstart-smoke cross interop
 
 clean:
 	rm -rf $(BIN)
