@@ -59,6 +59,7 @@ type failure struct {
 	befall  func(t *testing.T, server *simulator.Server)
 	cure    func(t *testing.T, server *simulator.Server)
 	reason  string // of the fatal state, empty for none
+	fields  string
 	recover []string
 }
 
@@ -100,14 +101,14 @@ func TestMany_OneFailing(t *testing.T) {
 		}, cure: func(*testing.T, *simulator.Server) {}},
 		{name: "capture disabled", befall: script("USE b\nEXEC sys.sp_cdc_disable_db"), reason: "cdc_disabled"},
 		{name: "login refused", befall: both(refused, script("ALTER DATABASE b SET SINGLE_USER WITH ROLLBACK IMMEDIATE\nALTER DATABASE b SET MULTI_USER")), cure: admitted, reason: "login"},
-		{name: "access denied", befall: both(denied, touch), cure: allowed, reason: "permission", recover: touched},
+		{name: "access denied", befall: both(denied, touch), cure: allowed, reason: "permission", recover: touched, fields: "strict: true"},
 		{name: "connection cut at every read", befall: both(cut, touch), cure: mended, recover: touched},
 		{name: "dead network at every read", befall: both(silent, touch), cure: heard, recover: touched},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := newServerOf(t, three...)
-				p := startPipeline(t, server, settings{fields: threeDatabases("")})
+				p := startPipeline(t, server, settings{fields: threeDatabases(f.fields)})
 				for _, name := range three {
 					p.awaitCount(name, 2)
 				}
