@@ -354,6 +354,8 @@ func TestInput_TenRejectionsRaiseAnAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{changes: 2, batch: 1}
 		in, rec := recordedInput(t, f, newMemoryCache(), "", options{})
+		require.NoError(t, in.Connect(t.Context()))
+		assert.True(t, rec.shows("sqlserver_cdc_nacks{db}"), "from 0 on, so that the first has an increase")
 		for range 20 {
 			require.NoError(t, mustNext(t, in).ack(t.Context(), errDownstream))
 		}

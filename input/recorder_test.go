@@ -56,6 +56,14 @@ func (r *recorder) metric(name string) int64 {
 	return r.metrics[name]
 }
 
+// shows tells whether a metric has been set at all.
+func (r *recorder) shows(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.metrics[name]
+	return ok
+}
+
 // Enabled, Handle, WithAttrs and WithGroup implement slog.Handler.
 func (r *recorder) Enabled(context.Context, slog.Level) bool { return true }
 

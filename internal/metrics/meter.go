@@ -82,6 +82,8 @@ func (m *Meter) Connected(database string, again bool) {
 	m.database, m.statements = database, 0
 	if again {
 		m.metrics.reconnects.Incr(1, database)
+	} else {
+		m.metrics.begin(database)
 	}
 }
 

@@ -110,3 +110,14 @@ func NewSet(m *service.Metrics) *Set {
 		snapshotSeconds:      m.NewGauge("sqlserver_cdc_snapshot_duration_seconds", database),
 	}
 }
+
+// begin shows what counts the trouble of a database as 0, because a counter that
+// is first seen at 1 has no increase that an alert could see.
+func (s *Set) begin(database string) {
+	for _, counter := range []*service.MetricCounter{
+		s.Nacks, s.RepeatedNacks, s.CheckpointFailures, s.CheckpointStalls,
+		s.UnconvertedValues, s.UnexpectedNulls, s.ActionFailures, s.reconnects,
+	} {
+		counter.Incr(0, database)
+	}
+}
