@@ -35,7 +35,7 @@ func startStream(t *testing.T, f *fakeServer, cache *memoryCache, fields string,
 	b.SetLogger(slog.New(slog.DiscardHandler))
 	b.SetThreads(1)
 	require.NoError(t, b.AddCacheYAML("label: offsets\nnoop: {}"))
-	require.NoError(t, b.AddInputYAML(Name+": {host: h, topic_prefix: p, database_names: [db], checkpoint_cache: offsets, "+fields+"}"))
+	require.NoError(t, b.AddInputYAML(Name+": {host: h, user: u, topic_prefix: p, database_names: [db], checkpoint_cache: offsets, "+fields+"}"))
 	require.NoError(t, b.AddBatchConsumerFunc(consume))
 	stream, err := b.Build()
 	require.NoError(t, err)
