@@ -66,12 +66,13 @@ cross: ## builds for the other platforms
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/sqlserver-cdc
 
+# The plays of Debezium mostly wait: more of them at once than cores.
 interop: ## other people's programs against the simulator: SQL clients, Debezium
 	./interop/drivers/setup
-	$(GO) test -tags interop -count 1 -timeout 20m ./interop/...
+	$(GO) test -tags interop -count 1 -timeout 20m -parallel 6 ./interop/...
 
 live: ## every scenario against Debezium itself, by name; a part of what interop does
-	$(GO) test -tags interop ./interop/debezium -run TestScenarios -count 1 -timeout 20m -v
+	$(GO) test -tags interop ./interop/debezium -run TestScenarios -count 1 -timeout 20m -parallel 6 -v
 
 golden: ## rewrite golden scripts and the page of fields; read the diff before committing it
 	$(GO) test ./input -run 'Golden|FieldsPage' -rewrite
