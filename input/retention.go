@@ -1,6 +1,8 @@
 package input
 
 import (
+	"strings"
+
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -65,7 +67,7 @@ func (c config) onSkipped(sink stream.Sink) stream.OnSkipped {
 // skipped implements [skipper].
 func (r *reading) skipped(table, instance string, s stream.Skipped) {
 	database := r.source.keeper.database
-	r.source.in.metrics.SkippedGaps.Incr(1, database, table)
+	r.source.in.metrics.SkippedGaps.Incr(1, database, strings.TrimPrefix(table, database+"."))
 	key := identitiesDocument.under(r.source.cfg.checkpointKey(database))
 	if s.Reread {
 		r.source.log.Errorf("Changes were cleaned up before they were read: table %s, capture instance %q, from commit LSN %s on. Because of %s: %s its rows are read again, and its changes from %s on; rows that were deleted meanwhile are not told of. Key %q keeps a record of it",
