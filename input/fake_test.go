@@ -121,6 +121,19 @@ type fakeServer struct {
 	rowsRead []int
 	broken   bool
 	closes   int
+	read     bool // a reading is on
+}
+
+// reading notes that a reading is on until the function it returns is called.
+// Two at once are a mistake, whatever the test is about.
+func (f *fakeServer) reading() func() {
+	f.set(func(f *fakeServer) {
+		if f.read {
+			panic("two readings at once")
+		}
+		f.read = true
+	})
+	return func() { f.set(func(f *fakeServer) { f.read = false }) }
 }
 
 func (f *fakeServer) open(ctx context.Context, _ *source) (database, error) {
@@ -188,6 +201,7 @@ func message(n int, at lsn.Position) event.Message {
 }
 
 func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, _ stream.Known, _ knownFunc) error {
+	defer d.f.reading()()
 	p := snapshot.Progress{Start: lsnOf(snapshotStart), NextOrdinal: 0}
 	if progress != nil {
 		p = *progress
@@ -259,6 +273,7 @@ type fakePoller struct {
 }
 
 func (p *fakePoller) PollOnce(ctx context.Context) (bool, error) {
+	defer p.f.reading()()
 	p.f.mu.Lock()
 	fault, changes, idle, size, rows := p.f.onPoll, p.f.changes, p.f.idle, p.f.batch, p.f.rows
 	p.f.mu.Unlock()
