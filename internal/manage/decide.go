@@ -65,6 +65,9 @@ func (p Plan) Statement() string {
 //     any more. One that the owner did not make stays: others may read it. While
 //     it does, there is no room for a third.
 func Decide(t *sqlserver.ManagedTable, terms Terms) Plan {
+	if len(t.Instances) > 2 {
+		return Plan{} // a table has two at most: one went and one came while this was read
+	}
 	at := newest(t, terms)
 	if at < 0 {
 		return first(t, terms)

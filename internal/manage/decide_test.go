@@ -81,6 +81,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "no instance, nobody asked", table: table(cols("id"))},
 		{
+			name:  "three, read while one went and one came",
+			table: table(cols("id"), instance(ours1, 10, cols("id")), instance(ours2, 20, cols("id")), instance("third", 30, cols("id"))), settled: "third",
+		},
+		{
 			name: "no instance", table: table(cols("id")), terms: Terms{Enable: true},
 			want: enable + "N'" + ours1 + "', @supports_net_changes = 0", reason: "no capture instance",
 		},
