@@ -12,11 +12,21 @@ func (r *run) compare() error {
 		elsewhere := func(e Event) bool { return e.Database != database }
 		got := slices.DeleteFunc(r.subject.events(), elsewhere)
 		want := slices.DeleteFunc(r.witness.events(), elsewhere)
+		want, got = bounded(want, got)
 		compare := r.compareEvents
+		switch taken := r.subject.takenUp(database); {
+		case len(taken) > 0 && r.plan.traits.told:
+			// The transactions count other events than the witness's.
+			want, got = nil, nil
+		case len(taken) > 0:
+			// What was changed before the instance begins is in the rows alone.
+			is := func(e Event) bool { return slices.Contains(taken, e.Table) }
+			want, got = slices.DeleteFunc(want, is), slices.DeleteFunc(got, is)
+		}
 		if r.plan.traits.denied {
 			compare = r.compareTables
 		}
-		if err := compare(bounded(want, got)); err != nil {
+		if err := compare(want, got); err != nil {
 			return fmt.Errorf("database %s: %w", database, err)
 		}
 	}

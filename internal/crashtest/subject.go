@@ -37,6 +37,7 @@ type subject struct {
 	mu        sync.Mutex
 	life      *life
 	lives     int
+	logs      []*streamtest.Log // of all lives
 	left      *streamtest.Cache // what the last life left
 	delivered []Event           // by all lives
 	rejected  bool              // the output has rejected something
@@ -132,8 +133,30 @@ func (s *subject) run(l *life, set settings) error {
 	}
 	s.mu.Lock()
 	l.stream = stream
+	s.logs = append(s.logs, stream.Log)
 	s.mu.Unlock()
 	return nil
+}
+
+// takenUp returns the tables of a database for which a capture instance was made
+// during the snapshot and taken up before their first row: their changes begin
+// with that instance.
+func (s *subject) takenUp(database string) (tables []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, log := range s.logs {
+		for line := range strings.Lines(log.String()) {
+			if !strings.Contains(line, "made during the snapshot is taken up") {
+				continue
+			}
+			for _, table := range tableNames {
+				if strings.Contains(line, " table="+database+".dbo."+table+" ") {
+					tables = append(tables, table)
+				}
+			}
+		}
+	}
+	return tables
 }
 
 // leave notes that an older life has ended beside the present one, and returns
