@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/urfave/cli/v2"
@@ -83,14 +84,17 @@ func runImportOffsets(ctx context.Context, o importOffsetsOptions, opts ...input
 // their cache resources and nothing else of them: no output is to be reached.
 // Values stay as they are written, for variables to be replaced later.
 func readingPipeline(files []string) (string, error) {
-	var found, caches []*yaml.Node
+	var (
+		found, caches []*yaml.Node
+		vars          variables
+	)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return "", fmt.Errorf("reading the pipeline: %w", err)
 		}
 		var doc yaml.Node
-		if err := yaml.Unmarshal(text, &doc); err != nil {
+		if err := yaml.Unmarshal(vars.hide(text), &doc); err != nil {
 			return "", fmt.Errorf("reading the pipeline: %s: %w", file, err)
 		}
 		eachValue(&doc, func(key string, value *yaml.Node) {
@@ -117,7 +121,35 @@ func readingPipeline(files []string) (string, error) {
 	if err := yaml.NewEncoder(&out).Encode(root); err != nil {
 		return "", fmt.Errorf("reading the pipeline: %w", err)
 	}
-	return out.String(), nil
+	return vars.restore(out.String()), nil
+}
+
+// variables are the references to the environment in the files of a pipeline.
+// Benthos replaces them before it reads the YAML (Benthos docs,
+// "Interpolation"), so that a text with them need not be YAML, as in a list
+// [ ${TABLES} ]: while it is read as that, words stand in their place.
+type variables []string
+
+var (
+	variable     = regexp.MustCompile(`\$\{[0-9A-Za-z_.]+(:(\$\{[^}]+\}|[^}])*)?(\|[0-9A-Za-z]+)?\}`)
+	variableWord = regexp.MustCompile(`variable_\d+_of_the_environment`)
+)
+
+func (v *variables) hide(text []byte) []byte {
+	return variable.ReplaceAllFunc(text, func(reference []byte) []byte {
+		*v = append(*v, string(reference))
+		return fmt.Appendf(nil, "variable_%d_of_the_environment", len(*v)-1)
+	})
+}
+
+func (v variables) restore(text string) string {
+	return variableWord.ReplaceAllStringFunc(text, func(word string) string {
+		var i int
+		if _, err := fmt.Sscanf(word, "variable_%d_", &i); err != nil || i >= len(v) {
+			return word
+		}
+		return v[i]
+	})
 }
 
 // eachValue calls f with every value of a mapping, wherever it is.

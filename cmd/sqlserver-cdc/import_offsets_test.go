@@ -23,8 +23,8 @@ input:
           user: sa
           password: "${IMPORT_PASSWORD}"
           encrypt: "false"
-          database_names: [ db ]
-          topic_prefix: server1
+          database_names: [ ${IMPORT_DATABASES} ]
+          topic_prefix: ${IMPORT_PREFIX:server1}
           checkpoint_cache: offsets
 output:
   http_client: { url: "http://localhost:1" }
@@ -34,6 +34,7 @@ output:
 // reaching its output.
 func TestImportOffsets(t *testing.T) {
 	t.Setenv("IMPORT_PASSWORD", "00; '%")
+	t.Setenv("IMPORT_DATABASES", "'db'")
 	server, err := simulator.New(simulator.Options{Logins: map[string]string{"sa": "00; '%"}, Encryption: simulator.EncryptionUnsupported})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
