@@ -319,6 +319,7 @@ func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progre
 		}
 	}
 	for _, c := range choices {
+		d.sayTakenUp(stream.IdentityOf(c.Table, known.Instances), c)
 		next.Instances = append(next.Instances, c.Identity)
 		if d.cfg.snapshotMode == snapshotInitial {
 			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.First().Shape})

@@ -44,13 +44,19 @@ func (k *taking) begin(ctx context.Context, i int) (*snapshot.Taken, error) {
 		return nil, nil
 	}
 	k.choices[i] = *now
-	if now.Identity.ObjectID != before.Identity.ObjectID {
-		d.log.Info("a capture instance that was made during the snapshot is taken up", "table", t.Source.ID().String(), "instance", now.Identity.Name)
-	}
+	d.sayTakenUp(&before.Identity, *now)
 	return &snapshot.Taken{
 		Table: snapshot.Table{Source: t, Shape: now.First().Shape},
 		Store: func(ctx context.Context) error { return k.store(ctx, *now) },
 	}, nil
+}
+
+// sayTakenUp says that a table is read by another instance than before, if it is.
+func (d *serverDatabase) sayTakenUp(before *stream.InstanceIdentity, now stream.Choice) {
+	if before != nil && before.ObjectID != now.Identity.ObjectID {
+		d.log.Info("a capture instance that was made during the snapshot is taken up: changes before it are in the table's rows alone",
+			"table", now.Table.Source.ID().String(), "instance", now.Identity.Name, "start_lsn", now.Identity.FirstStart)
+	}
 }
 
 // look implements [snapshot.Options.Look]: it reads the catalogue if the set of

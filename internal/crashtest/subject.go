@@ -139,8 +139,8 @@ func (s *subject) run(l *life, set settings) error {
 }
 
 // takenUp returns the tables of a database for which a capture instance was made
-// during the snapshot and taken up before their first row: their changes begin
-// with that instance.
+// during the snapshot and taken up before their first row, as the log says: their
+// changes begin with that instance.
 func (s *subject) takenUp(database string) (tables []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
