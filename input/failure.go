@@ -195,14 +195,18 @@ func (s *source) retryLater(err error) time.Duration {
 // enterFatal publishes a fatal state, and logs it when it is news.
 func (s *source) enterFatal(reason string, err error) {
 	news := s.fatal.enter(s.in, fatalState{reason, err.Error(), s.databaseName()})
+	next := fmt.Sprintf("trying again every %v until it is cured", fatalWait)
+	if reason == checkpoint.ReasonTaken {
+		next = "until it is started again" // the key is another's
+	}
 	switch {
 	case !news:
 	case s.cfg.databases.several():
-		s.log.Errorf("Cannot go on (%s); trying again every %v until it is cured: %v", reason, fatalWait, err)
+		s.log.Errorf("Cannot go on (%s); %s: %v", reason, next, err)
 	case !s.cfg.stopOnFatal:
 		// The error itself is Benthos's to log, now and at every attempt: one
 		// error line for one mistake.
-		s.log.Infof("Cannot go on (%s); trying again every %v until it is cured", reason, fatalWait)
+		s.log.Infof("Cannot go on (%s); %s", reason, next)
 	}
 }
 
