@@ -59,6 +59,9 @@ func (m *Manager) look(ctx context.Context) ([]step, error) {
 	for _, t := range managed.Tables {
 		m.tell(t, terms)
 		plan := Decide(t, terms)
+		if plan.Enable != nil { // the next table's name may run into it
+			terms.Names = append(terms.Names, plan.Enable.Instance)
+		}
 		if plan.Remark != "" {
 			m.opts.Warn(name(t), plan.Remark)
 		}

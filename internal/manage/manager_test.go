@@ -306,6 +306,24 @@ func TestManager_BusyAtTheStart(t *testing.T) {
 	}
 }
 
+// Schemas and tables whose names run together get instances of different names in
+// one look, so that neither table misses the snapshot.
+func TestManager_NamesThatMeet(t *testing.T) {
+	first, second := named2("b_c", table(cols("id"))), named2("c", table(cols("id")))
+	first.Schema, second.Schema = "a", "a_b"
+	w := newWorld(first, second)
+	w.fail = func(statement string) error {
+		for _, done := range w.ran {
+			if strings.Contains(statement, "N'"+strings.TrimPrefix(done, "make ")+"'") {
+				return mssql.Error{Number: 22926, Class: 16, Message: "the name is in use"}
+			}
+		}
+		return nil
+	}
+	require.NoError(t, w.manager(t, true).Begin(t.Context()))
+	assert.Equal(t, []string{"make a_b_c_m12345678_1", "make a_b_c_m12345678_2"}, w.ran)
+}
+
 // Somebody else was quicker: it is looked again, without a word.
 func TestManager_Overtaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
