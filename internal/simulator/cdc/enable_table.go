@@ -160,7 +160,8 @@ func (r *tableRequest) checkInstance(x *engine.Exec) error {
 	if len([]rune(r.instance)) > maxInstanceName {
 		return errInstanceTooLong(r.instance)
 	}
-	list, err := rows(x, `SELECT capture_instance, source_object_id FROM cdc.change_tables`)
+	// The lock lets nobody else pass this check until the instance is there.
+	list, err := rows(x, `SELECT capture_instance, source_object_id FROM cdc.change_tables WITH (UPDLOCK, HOLDLOCK)`)
 	if err != nil {
 		return err
 	}
