@@ -37,7 +37,7 @@ type subject struct {
 	mu        sync.Mutex
 	life      *life
 	lives     int
-	logs      []*streamtest.Log // of all lives
+	streams   []*streamtest.Stream // of all lives
 	left      *streamtest.Cache // what the last life left
 	delivered []Event           // by all lives
 	rejected  bool              // the output has rejected something
@@ -133,7 +133,7 @@ func (s *subject) run(l *life, set settings) error {
 	}
 	s.mu.Lock()
 	l.stream = stream
-	s.logs = append(s.logs, stream.Log)
+	s.streams = append(s.streams, stream)
 	s.mu.Unlock()
 	return nil
 }
@@ -144,8 +144,8 @@ func (s *subject) run(l *life, set settings) error {
 func (s *subject) takenUp(database string) (tables []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, log := range s.logs {
-		for line := range strings.Lines(log.String()) {
+	for _, stream := range s.streams {
+		for line := range strings.Lines(stream.Log.String()) {
 			if !strings.Contains(line, "made during the snapshot is taken up") {
 				continue
 			}
@@ -311,9 +311,12 @@ func (s *subject) kill() {
 		s.end(l, l.cache.Copy())
 	}
 	s.mu.Unlock()
-	// It can deliver and save nothing any more, however it ends.
-	_ = l.stream.Stop(s.env.seconds(20))
-	<-l.stream.Ended()
+	// It can deliver and save nothing any more, however it ends. So does one that
+	// it was to take over from and did not.
+	for _, stream := range s.streams {
+		_ = stream.Stop(s.env.seconds(20))
+		<-stream.Ended()
+	}
 }
 
 // stop ends the present life by a signal.

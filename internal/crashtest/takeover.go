@@ -10,14 +10,13 @@ import (
 // takeover starts another pipeline on the cache of one that still runs, as when
 // a scheduler takes a machine for dead. The older one must stop by itself, and
 // what it delivers and saves until then may cost nothing. Something of all it
-// keeps must be saved before: while two save for the first time, either may go on.
+// keeps must be saved before, in this life: of two that begin at once, either may
+// go on.
 type takeover struct{ next settings }
 
 func (s takeover) do(r *run) error {
-	if !r.settled {
-		if err := r.settle(); err != nil {
-			return err
-		}
+	if err := r.settle(); err != nil {
+		return err
 	}
 	older, err := r.subject.startBeside(s.next)
 	if err != nil {
