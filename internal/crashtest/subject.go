@@ -38,10 +38,10 @@ type subject struct {
 	life      *life
 	lives     int
 	streams   []*streamtest.Stream // of all lives
-	left      *streamtest.Cache // what the last life left
-	delivered []Event           // by all lives
-	rejected  bool              // the output has rejected something
-	beside    bool              // two lives have run at once
+	left      *streamtest.Cache    // what the last life left
+	delivered []Event              // by all lives
+	rejected  bool                 // the output has rejected something
+	beside    bool                 // two lives have run at once
 	markers   markers
 	broken    error                // a promise that was seen to be broken
 	delivery  map[string]*delivery // by database
