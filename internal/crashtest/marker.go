@@ -1,7 +1,7 @@
 package crashtest
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -50,10 +50,29 @@ func savedCommit(document []byte) string {
 	return string(at[:len(at)-1])
 }
 
-// holds reports whether tables of a database are held by what is saved.
+// holds reports whether tables of a database are held by what is saved, behind
+// the others. That one is held no more is saved with the change that comes next.
 func holds(cache *streamtest.Cache, database string) bool {
+	type place struct {
+		Position string
+		Held     []struct{ Position string }
+	}
+	var newest struct {
+		Epoch, Revision uint64
+		Document        place
+	}
 	for key, value := range cache.Values() {
-		if strings.Contains(key, "."+database+".position.") && bytes.Contains(value, []byte(`"held":[{`)) {
+		slot := newest
+		slot.Document = place{}
+		if !strings.Contains(key, "."+database+".position.") || json.Unmarshal(value, &slot) != nil {
+			continue // torn
+		}
+		if slot.Epoch > newest.Epoch || slot.Epoch == newest.Epoch && slot.Revision >= newest.Revision {
+			newest = slot
+		}
+	}
+	for _, h := range newest.Document.Held {
+		if h.Position < newest.Document.Position {
 			return true
 		}
 	}
