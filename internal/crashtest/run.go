@@ -154,19 +154,25 @@ func (r *run) settle() error {
 // settleIn is settle for some of the databases. A first marker may be in the
 // snapshot; what comes after it is in the stream.
 func (r *run) settleIn(databases []string) error {
-	for _, is := range []func(marker) bool{r.subject.delivers, r.subject.passed} {
-		var marks []marker
-		for _, database := range databases {
-			m, err := r.mark(database)
-			if err != nil {
-				return err
-			}
-			marks = append(marks, m)
+	if err := r.awaitMarkers(databases, r.subject.delivers); err != nil {
+		return err
+	}
+	return r.awaitMarkers(databases, r.subject.passed)
+}
+
+// awaitMarkers inserts a marker into each of some databases and waits for them.
+func (r *run) awaitMarkers(databases []string, is func(marker) bool) error {
+	var marks []marker
+	for _, database := range databases {
+		m, err := r.mark(database)
+		if err != nil {
+			return err
 		}
-		for _, m := range marks {
-			if err := r.await("everything of "+m.database+" to be delivered", func() bool { return is(m) && r.witness.passed(m) }); err != nil {
-				return err
-			}
+		marks = append(marks, m)
+	}
+	for _, m := range marks {
+		if err := r.await("everything of "+m.database+" to be delivered", func() bool { return is(m) && r.witness.passed(m) }); err != nil {
+			return err
 		}
 	}
 	return nil

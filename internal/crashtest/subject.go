@@ -397,13 +397,23 @@ func (s *subject) delivers(m marker) bool {
 	return delivered
 }
 
-// passed reports whether a marker was delivered in the stream and its position
+// saves reports whether a marker was delivered in the stream and its position
 // is saved.
-func (s *subject) passed(m marker) bool {
+func (s *subject) saves(m marker) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	commit := s.markers[m]
-	return commit != "" && saved(s.life.cache, m.database) >= commit && !holds(s.life.cache, m.database)
+	return commit != "" && saved(s.life.cache, m.database) >= commit
+}
+
+// passed is saves where no table is held either.
+func (s *subject) passed(m marker) bool {
+	if !s.saves(m) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !holds(s.life.cache, m.database)
 }
 
 // problem returns why the present life cannot go on, in a database or at all,

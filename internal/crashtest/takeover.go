@@ -15,7 +15,12 @@ import (
 type takeover struct{ next settings }
 
 func (s takeover) do(r *run) error {
-	if err := r.settle(); err != nil {
+	if !r.settled {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	if err := r.awaitMarkers(r.plan.traits.databases(), r.subject.saves); err != nil {
 		return err
 	}
 	older, err := r.subject.startBeside(s.next)
