@@ -108,16 +108,20 @@ func (a *assembler) begin(i item) {
 
 // fill adds messages until the policy asks for its batch or there are none.
 func (a *assembler) fill() {
+	from := a.next
 	for !a.full && a.next < len(a.messages) {
 		e := &a.waiting.batch.Messages[a.next]
 		a.full = a.policy.Add(a.messages[a.next])
 		a.added++
 		a.bytes += len(e.Key) + len(e.Value)
-		a.mark = a.waiting.markAfter(a.next, a.mark)
 		a.next++
-		if a.next == len(a.messages) {
-			a.waiting.batch.Release()
-		}
+	}
+	if a.next == from {
+		return
+	}
+	a.mark = a.waiting.markAfter(a.next-1, a.mark)
+	if a.next == len(a.messages) {
+		a.waiting.batch.Release()
 	}
 }
 

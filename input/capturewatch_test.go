@@ -73,6 +73,7 @@ func TestCapture_StandsStill(t *testing.T) {
 				require.Zero(t, countLines(p, stalled), "an idle database is none that stands still; log:\n%s", p.logs)
 
 				test.stop(server)
+				<-time.After(time.Second) // a scan that was under way ends
 				sqlExec(t, server, "USE db\nINSERT dbo.customers VALUES (3, N'Cem')")
 				<-time.After(test.within)
 				require.Equal(t, 1, countLines(p, stalled), "log:\n%s", p.logs)

@@ -150,6 +150,54 @@ func TestInput_StartIsStoredAtOnce(t *testing.T) {
 	})
 }
 
+// A snapshot that was lost before its first row may begin later, if that is
+// stored: a restart that went back would deliver rows at positions that consumers
+// take for repeats.
+func TestInput_SnapshotLostBeforeItsFirstRow(t *testing.T) {
+	for name, lose := range map[string]func(f *fakeServer, cache *memoryCache){
+		"connection": func(f *fakeServer, _ *memoryCache) {
+			f.onSnapshot = func(context.Context, int) error {
+				f.set(func(f *fakeServer) { f.onSnapshot, f.broken, f.later = nil, true, 5 })
+				return errors.New("connection reset")
+			}
+		},
+		"cache": func(f *fakeServer, cache *memoryCache) {
+			cache.fail(func(_ context.Context, key string) error {
+				if key != "p.db.snapshot.b" {
+					return nil
+				}
+				cache.fail(nil, nil)
+				f.set(func(f *fakeServer) { f.later = 5 })
+				return errors.New("refused")
+			}, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cache := newMemoryCache()
+				f := &fakeServer{rows: 10, batch: 4}
+				lose(f, cache)
+				in := testInput(t, f, cache, "")
+				for in.Connect(t.Context()) != nil {
+					time.Sleep(time.Second)
+				}
+				first := mustNext(t, in)
+				cache = crash(in, cache)
+				in = testInput(t, f, cache, "")
+				again := mustNext(t, in)
+				require.NoError(t, in.Close(t.Context()))
+
+				assert.Equal(t, 5, f.later, "it was lost")
+				assert.Equal(t, count(0, 4), first.numbers(t))
+				assert.Equal(t, count(0, 4), again.numbers(t))
+				before, _ := first.batch[3].MetaGet(messages.MetaPosition)
+				after, _ := again.batch[0].MetaGet(messages.MetaPosition)
+				assert.Greater(t, after, before)
+			})
+		})
+	}
+}
+
 func TestInput_SnapshotIsDoneWithItsLastAcknowledgement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := newMemoryCache()

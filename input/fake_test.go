@@ -105,6 +105,7 @@ type fakeServer struct {
 	rows    int
 	changes int
 	idle    int  // the log's end, where no change is
+	later   int  // added to where a snapshot begins
 	batch   int  // events a batch
 	offset  int  // added to the numbers of messages
 	keyless bool // the snapshot cannot go on inside the table
@@ -202,7 +203,7 @@ func message(n int, at lsn.Position) event.Message {
 
 func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, _ stream.Known, _ knownFunc) error {
 	defer d.f.reading()()
-	p := snapshot.Progress{Start: lsnOf(snapshotStart), NextOrdinal: 0}
+	p := snapshot.Progress{Start: lsnOf(snapshotStart + d.f.later), NextOrdinal: 0}
 	if progress != nil {
 		p = *progress
 	}

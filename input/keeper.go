@@ -195,8 +195,16 @@ func (k *keeper) acknowledge(m mark) {
 	k.committer.Offer(m)
 }
 
-// reserve saves where the stream will begin and the ordinals that a snapshot
-// may use, beside the tables as far as they are acknowledged.
+// begin saves where the stream will begin, and reserves ordinals.
+func (k *keeper) begin(ctx context.Context, p *snapshot.Progress) error {
+	k.mu.Lock()
+	k.acknowledged = k.acknowledged.beginning(p.Start)
+	k.mu.Unlock()
+	return k.reserve(ctx, p)
+}
+
+// reserve saves the ordinals that rows may use, beside the tables as far as they
+// are acknowledged.
 func (k *keeper) reserve(ctx context.Context, p *snapshot.Progress) error {
 	k.mu.Lock()
 	k.acknowledged = k.acknowledged.reserving(p.Start, p.NextOrdinal)

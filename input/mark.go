@@ -69,6 +69,17 @@ func (m mark) snapshotKnown() mark {
 	return m
 }
 
+// beginning returns the mark of a snapshot that begins at an LSN. One that was
+// lost before its first row, and is begun anew, takes the stored start with it: a
+// restart that went back to it would deliver rows at positions that consumers take
+// for repeats.
+func (m mark) beginning(start lsn.LSN) mark {
+	if !m.streaming && m.progress != nil && m.progress.Start != start {
+		m.progress = &snapshot.Progress{Start: start, NextOrdinal: m.progress.NextOrdinal}
+	}
+	return m
+}
+
 // reserving returns the mark with ordinals reserved up to a number, unless it
 // has more.
 func (m mark) reserving(start lsn.LSN, next uint64) mark {
