@@ -9,7 +9,8 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
-// tableWatch looks at the states of the tables between two passes.
+// tableWatch looks at the states of the tables before a pass: the first time
+// before any message, so that what was altered meanwhile is said first.
 type tableWatch struct {
 	poller
 	database *serverDatabase
@@ -18,11 +19,10 @@ type tableWatch struct {
 
 // PollOnce implements [poller].
 func (w tableWatch) PollOnce(ctx context.Context) (bool, error) {
-	more, err := w.poller.PollOnce(ctx)
-	if err == nil && w.database.meter.TablesDue(time.Now()) {
+	if w.database.meter.TablesDue(time.Now()) {
 		w.look(ctx)
 	}
-	return more, err
+	return w.poller.PollOnce(ctx)
 }
 
 // look publishes the states of the tables, and says how they were changed. That
