@@ -115,7 +115,7 @@ func (r *reader) config() config {
 		pollInterval:             r.pause(fieldPollInterval),
 		adaptive:                 r.adaptive(),
 		heartbeatInterval:        r.pauseOrNone(fieldHeartbeatInterval, "never"),
-		heartbeatAction:          r.heartbeatAction(),
+		heartbeatAction:          r.optionalString(fieldHeartbeatActionQuery),
 		notifications:            r.notifications(),
 		maxIterationTransactions: r.atLeast(0, fieldMaxIterationTransactions),
 		queryMode:                choice(r, fieldDataQueryMode, queryDirect, queryFunction),
@@ -163,6 +163,7 @@ func (c *config) validate(r *reader) {
 		r.refuse(fieldCaptureInstances, "%s makes and drops capture instances, which %s: %s forbids; use %s, and %s where the primary is read",
 			instancesManage, fieldApplicationIntent, sqlserver.IntentReadOnly, instancesFollow, instancesManage)
 	}
+	c.validateHeartbeatAction(r)
 	// As Debezium demands (CommonConnectorConfig.validateMaxQueueSize).
 	if c.maxQueueSize <= c.maxBatchSize {
 		r.refuse(fieldMaxQueueSize, "got %d, must be more than %s, which is %d; raise it, or lower that", c.maxQueueSize, fieldMaxBatchSize, c.maxBatchSize)

@@ -144,6 +144,8 @@ func TestConfig_Mistakes(t *testing.T) {
 		{"empty prefix", strings.Replace(minimal, "topic_prefix: p", "topic_prefix: ' '", 1), `field topic_prefix: invalid value " "`},
 		{"prefix Kafka refuses", strings.Replace(minimal, "topic_prefix: p", "topic_prefix: 'a b/c'", 1), `field topic_prefix: invalid value "a b/c"`},
 		{"zero", minimal + "checkpoint_limit: 0", "field checkpoint_limit: got 0, must be at least 1"},
+		{"an action without heartbeats", minimal + "heartbeat_action_query: SELECT 1", "field heartbeat_action_query: it runs with each heartbeat, and heartbeat_interval: 0s sends none"},
+		{"an action that may not write", minimal + "heartbeat_interval: 10s\nheartbeat_action_query: SELECT 1\napplication_intent: ReadOnly", "field heartbeat_action_query: it is there to write, which application_intent: ReadOnly forbids"},
 		{"bad batching", minimal + "batching: {count: 5, period: soon}", "batching"},
 		{"connection string unreadable", "connection_string: 'sqlserver://u:secret@h:port'\ntopic_prefix: p\ncheckpoint_cache: offsets", "field connection_string"},
 	}

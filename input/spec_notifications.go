@@ -27,7 +27,7 @@ type notificationConfig struct {
 
 func heartbeatActionField() *service.ConfigField {
 	return stringField(fieldHeartbeatActionQuery).
-		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example an update of a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It does not run without `heartbeat_interval`, nor with `application_intent: ReadOnly`.").
+		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example an update of a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It needs `heartbeat_interval`, and is refused with `application_intent: ReadOnly`.").
 		Example("UPDATE dbo.heartbeat SET at = SYSUTCDATETIME() WHERE id = 1").
 		Optional().Advanced()
 }
@@ -62,11 +62,15 @@ func (r *reader) notifications() notificationConfig {
 	return c
 }
 
-// heartbeatAction returns the statement that heartbeats run: nothing is written
-// where reading was asked for.
-func (r *reader) heartbeatAction() string {
-	if r.string(fieldApplicationIntent) == sqlserver.IntentReadOnly {
-		return ""
+// validateHeartbeatAction refuses a statement that would never run.
+func (c *config) validateHeartbeatAction(r *reader) {
+	switch {
+	case c.heartbeatAction == "":
+	case c.server.ApplicationIntent == sqlserver.IntentReadOnly:
+		r.refuse(fieldHeartbeatActionQuery, "it is there to write, which %s: %s forbids; remove it, or read the primary with %s",
+			fieldApplicationIntent, sqlserver.IntentReadOnly, sqlserver.IntentReadWrite)
+	case c.heartbeatInterval == 0:
+		r.refuse(fieldHeartbeatActionQuery, "it runs with each heartbeat, and %s: 0s sends none; set %s, to 10s for example, or remove the statement",
+			fieldHeartbeatInterval, fieldHeartbeatInterval)
 	}
-	return r.optionalString(fieldHeartbeatActionQuery)
 }

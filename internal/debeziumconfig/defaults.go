@@ -6,10 +6,8 @@ import "strings"
 // or that changed since 1.x.
 
 func isolation(t *translation) fallback {
-	for _, f := range t.result.Fields {
-		if f.Name == "application_intent" && f.Value == "ReadOnly" {
-			return fallback{value: "snapshot", comment: "As Debezium does on read-only replicas."}
-		}
+	if t.value("application_intent") == "ReadOnly" {
+		return fallback{value: "snapshot", comment: "As Debezium does on read-only replicas."}
 	}
 	return fallback{
 		value:   "repeatable_read",

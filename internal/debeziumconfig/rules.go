@@ -100,7 +100,7 @@ var rules = []rule{
 	{section: running, properties: []string{"max.iteration.transactions"}, field: "max_iteration_transactions", convert: asInt},
 	{section: running, properties: []string{"data.query.mode"}, field: "data_query_mode", convert: asWord, byDefault: queryMode},
 	{section: running, properties: []string{"heartbeat.interval.ms"}, field: "heartbeat_interval", convert: asMillis},
-	{section: running, properties: []string{"heartbeat.action.query"}, field: "heartbeat_action_query", convert: asText},
+	{section: running, special: heartbeatAction},
 	{section: running, properties: []string{"errors.max.retries"}, field: "errors_max_retries", convert: asInt},
 	{section: running, properties: []string{"retriable.restart.connector.wait.ms"}, field: "retriable_restart_connector_wait", convert: asMillis},
 }

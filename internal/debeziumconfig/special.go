@@ -163,6 +163,24 @@ func signalKafka(t *translation, s section) {
 	}
 }
 
+// heartbeatAction drops a statement that the input would refuse, because nothing
+// would run it.
+func heartbeatAction(t *translation, s section) {
+	const property = "heartbeat.action.query"
+	interval, _ := t.value("heartbeat_interval").(string)
+	intent := t.value("application_intent")
+	switch {
+	case t.first(property) == "":
+	case interval == "" || interval == "0s":
+		t.take(property)
+		t.note(s, property, NotApplicable, "without heartbeat.interval.ms it never ran")
+	case intent == "ReadOnly":
+		t.take(property)
+		t.note(s, property, NotApplicable, "nothing is written with application_intent: ReadOnly; let a job of the primary run the statement")
+	}
+	rule{section: s, properties: []string{property}, field: "heartbeat_action_query", convert: asText}.apply(t)
+}
+
 // notificationChannels drops jmx, which is Java's.
 func notificationChannels(t *translation, s section) {
 	const property, field = "notification.enabled.channels", "notification_enabled_channels"

@@ -113,6 +113,14 @@ func (t *translation) note(s section, property string, kind Kind, text string) {
 }
 
 // given reports whether a field was set.
-func (t *translation) given(name string) bool {
-	return slices.ContainsFunc(t.result.Fields, func(f Field) bool { return f.Name == name })
+func (t *translation) given(name string) bool { return t.value(name) != nil }
+
+// value returns the value that a field was set to, or nil.
+func (t *translation) value(name string) any {
+	for _, f := range t.result.Fields {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package debeziumconfig_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -101,6 +102,40 @@ func TestTranslate_Values(t *testing.T) {
 			}
 			require.Len(t, warnings, 1)
 			assert.Contains(t, warnings[0], tt.note)
+		})
+	}
+}
+
+// What the input would refuse is left out with a note; Debezium takes it, and
+// runs the statement never, or where it fails.
+func TestTranslate_HeartbeatAction(t *testing.T) {
+	for name, test := range map[string]struct {
+		properties map[string]string
+		kept       bool
+		note       string
+	}{
+		"with an interval":      {map[string]string{"heartbeat.interval.ms": "1000"}, true, ""},
+		"with a variable":       {map[string]string{"heartbeat.interval.ms": "${env:MS}"}, true, ""},
+		"without":               {nil, false, "heartbeat.action.query: not applicable: without heartbeat.interval.ms it never ran"},
+		"with an interval of 0": {map[string]string{"heartbeat.interval.ms": "0"}, false, "heartbeat.action.query: not applicable: without heartbeat.interval.ms it never ran"},
+		"read only": {
+			map[string]string{"heartbeat.interval.ms": "1000", "driver.applicationIntent": "ReadOnly"}, false,
+			"heartbeat.action.query: not applicable: nothing is written with application_intent: ReadOnly",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			properties := map[string]string{"heartbeat.action.query": "UPDATE dbo.beat SET n = 1"}
+			maps.Copy(properties, test.properties)
+			result, err := debeziumconfig.Translate(base(properties))
+			require.NoError(t, err)
+			_, kept := result.Input()["heartbeat_action_query"]
+			assert.Equal(t, test.kept, kept)
+			if test.note == "" {
+				assert.Empty(t, warnings(result))
+				return
+			}
+			require.Len(t, warnings(result), 1)
+			assert.Contains(t, warnings(result)[0], test.note)
 		})
 	}
 }
