@@ -230,9 +230,10 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) (*GapEr
 	}
 	// Without any identity it cannot be told which tables were read before.
 	if known == nil && (behind || len(r.known) > 0) {
-		r.opts.Logger.Warn("reading a table that was not read before: its changes are emitted from here on, "+
-			"the rows it held before are not; to have them, start afresh with a new snapshot",
-			"table", c.name(), "instance", first.Name, "from", lowerBound(first.StartLSN, need).String())
+		// A remark, because this is decided again until it could be stored.
+		r.opts.Remark(c.name(), fmt.Sprintf("reading a table that was not read before: its changes are emitted from here on, "+
+			"the rows it held before are not; to have them, start afresh with a new snapshot (capture instance %q, from %s)",
+			first.Name, lowerBound(first.StartLSN, need)))
 	}
 	return nil, nil
 }

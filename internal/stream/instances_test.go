@@ -110,6 +110,35 @@ func TestReader_SaysWhatWasNotReadBefore(t *testing.T) {
 	}
 }
 
+// What is decided again, because another table turns out to be held, is news
+// once: an input passes remarks on only if they differ.
+func TestReader_SaysOfATableOnceWhatWasNotReadBefore(t *testing.T) {
+	f := newFakeServer()
+	f.add(f.table("a"), 50, 1, 49, opInsert, 1, "x")
+	gone := f.table("gone")
+	said := map[string]int{}
+	k := &statesSink{}
+	opts := Options{Remark: func(table, text string) { said[table+": "+text]++ }}
+	r := k.open(t, f, opts, State{})
+	var log bytes.Buffer
+	r.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	drain(t, r)
+
+	gone.Instances = nil
+	f.table("b")
+	f.edition++
+	f.add(f.tables[2], 60, 1, 59, opInsert, 1, "x")
+	drain(t, r)
+	require.Equal(t, []string{"dbo.gone is held: instance_gone"}, k.tells)
+	require.Len(t, said, 1, "%v", said)
+	for text := range said {
+		assert.Contains(t, text, "db.dbo.b: reading a table that was not read before")
+		assert.Contains(t, text, `capture instance "dbo_b"`)
+		assert.Contains(t, text, "from 00000000:")
+	}
+	assert.NotContains(t, log.String(), "not read before")
+}
+
 // A table that the login may no longer see is not one that was dropped.
 func TestReader_HiddenTable(t *testing.T) {
 	f := newFakeServer()
