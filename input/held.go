@@ -43,7 +43,7 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 	if reason == before {
 		return
 	}
-	s.log.Errorf("Table %s is held at position %s (%s): the others are read on, and it is tried again every minute: %v", table, h.Position, reason, s.withFreshStart(reason, cause))
+	s.log.Errorf("Table %s is held at position %s (%s): whatever else can be read is read on, and it is tried again every minute: %v", table, h.Position, reason, s.withFreshStart(reason, cause))
 	if held {
 		s.meter.Held(h.Schema, h.Table, before, false)
 	}
