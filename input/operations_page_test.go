@@ -134,3 +134,32 @@ func longestPart(line string) string {
 	}
 	return longest[:min(len(longest), 40)]
 }
+
+// Whatever is told to be set inside the field tls is there to be set.
+func TestOperationsPage_FieldsOfTLS(t *testing.T) {
+	pages, err := filepath.Glob("../docs/*.md")
+	require.NoError(t, err)
+	var texts []string
+	for _, path := range pages {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		texts = append(texts, string(page))
+	}
+	eachSource(t, func(file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				texts = append(texts, literal.Value)
+			}
+			return true
+		})
+	})
+	found := 0
+	for _, text := range texts {
+		for _, match := range regexp.MustCompile(`\btls\.([a-z][a-z_]+)`).FindAllStringSubmatch(text, -1) {
+			found++
+			yaml := Name + ":\n" + indented(lintable+"tls: { "+match[1]+": }")
+			assert.NotContains(t, lint(t, yaml), "field "+match[1]+" not recognised", text)
+		}
+	}
+	assert.Positive(t, found)
+}

@@ -169,7 +169,8 @@ func connectError(err error) error {
 	if errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &verify) ||
 		containsText(err, "x509:", "tls: failed to verify certificate") {
 		return NewProblem(ReasonCertificate, "the server's certificate is not trusted",
-			"give its authority in tls.root_cas, or set tls.skip_cert_verify for a test server", err)
+			"give its authority in tls.root_cas_file, or the name that it was issued for in hostnameincertificate in driver_options if that is not the host's; "+
+				"for a test server set tls.skip_cert_verify: true", err)
 	}
 	var server mssql.Error
 	if errors.As(err, &server) {

@@ -64,6 +64,9 @@ func TestConnectError_Certificate(t *testing.T) {
 		var problem Problem
 		require.ErrorAs(t, connectError(err), &problem)
 		assert.Equal(t, ReasonCertificate, problem.Reason())
+		for _, field := range []string{"tls.root_cas_file", "hostnameincertificate in driver_options", "tls.skip_cert_verify"} {
+			assert.Contains(t, problem.Remedy(), field)
+		}
 	}
 }
 
