@@ -60,7 +60,7 @@ func TestMany_FoundLater(t *testing.T) {
 		fields := "poll_interval: 5s\ndatabase_names: [ 'SHOP_\\d+', 'no such.*' ]"
 		p := startPipeline(t, server, settings{fields: fields, store: kept})
 		p.want(twoRows...)
-		<-time.After(10*time.Minute + 7*time.Second) // not while databases are looked for
+		<-time.After(10*time.Minute + betweenAttempts)
 		require.Equal(t, 1, countLines(p, `matches \"no such.*\"`), "log:\n%s", p.logs)
 		require.Equal(t, 1, sessionsOf(t, server), "one connection for each database")
 
@@ -78,7 +78,7 @@ func TestMany_FoundLater(t *testing.T) {
 
 		p = startPipeline(t, server, settings{fields: fields, store: kept})
 		p.quiet()
-		<-time.After(7 * time.Second) // not while databases are looked for
+		<-time.After(betweenAttempts)
 		require.Equal(t, 3, sessionsOf(t, server))
 	})
 }
@@ -116,7 +116,7 @@ func TestMany_NothingMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServerOf(t, "a")
 		p := startPipeline(t, server, settings{fields: "database_names: [ 'shop_.*' ]"})
-		<-time.After(5 * time.Minute)
+		<-time.After(5*time.Minute + betweenAttempts)
 		require.Empty(t, p.rest())
 		require.Contains(t, p.logs.String(), "sp_cdc_enable_db")
 		require.Contains(t, p.logs.String(), "shop_.*")
@@ -167,7 +167,7 @@ func TestMany_NoneWorks(t *testing.T) {
 		server := newServerOf(t, "a", "b")
 		sqlExec(t, server, "USE a\nEXEC sys.sp_cdc_disable_db\nGO\nUSE b\nEXEC sys.sp_cdc_disable_db")
 		p := startPipeline(t, server, settings{fields: "database_names: [ a, b, c ]"})
-		<-time.After(10 * time.Minute)
+		<-time.After(10*time.Minute + betweenAttempts)
 		require.Empty(t, p.rest())
 		failed := linesWith(p, "Failed to connect")
 		require.NotEmpty(t, failed)
@@ -300,7 +300,7 @@ func TestMany_NoUserInOne(t *testing.T) {
 		admit("a")
 		admit("c")
 		p := startPipeline(t, server, settings{fields: threeDatabases("user: reader")})
-		<-time.After(5 * time.Minute)
+		<-time.After(5*time.Minute + betweenAttempts)
 		require.Len(t, p.rest(), 4)
 		require.Equal(t, 1, countLines(p, "Cannot go on (login)"), "log:\n%s", p.logs)
 		require.Contains(t, p.logs.String(), "database_names")

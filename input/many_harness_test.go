@@ -15,6 +15,11 @@ import (
 // and a table dbo.only_<name>, by whose statements faults find it.
 var three = []string{"a", "b", "c"}
 
+// betweenAttempts is what a test waits beside whole minutes before it does in
+// several statements what an input that tries again each minute must not see by
+// halves, or looks at what it does at each.
+const betweenAttempts = 7 * time.Second
+
 // newServerOf starts a simulator with databases under change data capture.
 func newServerOf(t testing.TB, databases ...string) *simulator.Server {
 	t.Helper()
