@@ -88,6 +88,36 @@ func TestManage_ColumnsAdded(t *testing.T) {
 	})
 }
 
+// That values of new columns were not recorded is said once by each start, for as
+// long as the older instance is there: a new log tells what the old one did.
+func TestManage_MissingValuesAreSaidByEachStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
+		s := settings{store: newStore(), fields: managed + noData + "poll_interval: 10s"}
+		said := func(p *pipeline) int {
+			return strings.Count(p.logs.String(), "change data capture has no values of the columns \\\"b\\\"")
+		}
+		p := startPipeline(t, server, s)
+		<-time.After(time.Minute)
+		change(t, server, "ALTER TABLE dbo.t ADD b int NULL\nGO\nINSERT dbo.t VALUES (1, 1)")
+		p.want(`c dbo.t {"id":1}`)
+		<-time.After(time.Minute)
+		assert.Equal(t, 1, said(p), "%s", p.logs)
+		p.stop()
+		for range 2 {
+			p = startPipeline(t, server, s)
+			<-time.After(5 * time.Minute)
+			assert.Equal(t, 1, said(p), "%s", p.logs)
+			p.stop()
+		}
+		change(t, server, "EXEC sys.sp_cdc_disable_table N'dbo', N't', N'dbo_t'")
+		p = startPipeline(t, server, s)
+		<-time.After(5 * time.Minute)
+		assert.Zero(t, said(p), "%s", p.logs)
+		p.stop()
+	})
+}
+
 // Tables that lists name get an instance before the snapshot, or when they are
 // made; no others do, and none at all without lists.
 func TestManage_TablesWithoutInstance(t *testing.T) {
