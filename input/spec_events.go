@@ -27,7 +27,7 @@ func eventFields() []*service.ConfigField {
 			Description("Whether messages of a topic of their own, named `topic_prefix` alone, tell of the structure of tables: all before the snapshot, then those that are new, altered or dropped. Their `kind` is `schema_change`.").
 			Default(true),
 		boolField(fieldSchemaChangesCapturedOnly).
-			Description("Whether these messages before the snapshot are about the captured tables only, instead of all tables of the database.").
+			Description("Whether these messages before the snapshot are about the captured tables only, instead of all tables of the database. A table that is captured later has a message then, whether it had one before or not.").
 			Default(true).Advanced(),
 		boolField(fieldProvideTransactionMetadata).
 			Description("Whether events of changes carry their transaction and their place in it, and messages of a topic of their own mark the beginning and the end of each transaction.").
