@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
 const managed = "capture_instances: manage\n"
@@ -229,12 +228,7 @@ func TestManage_BusyTable(t *testing.T) {
 		defer p.stop()
 		<-time.After(time.Minute + 2*time.Second) // between two looks
 		sqlExec(t, server, "USE db\nALTER TABLE dbo.a ADD w int NULL\nALTER TABLE dbo.b ADD w int NULL")
-		other, err := sqlserver.NewServer(sqlserver.Config{
-			Host: "server", User: "sa", Password: password, Database: "db", Encrypt: sqlserver.EncryptFalse, Dial: server.DialContext,
-		})
-		require.NoError(t, err)
-		writer, err := other.Connect(t.Context(), "")
-		require.NoError(t, err)
+		writer := connect(t, server)
 		defer writer.Close()
 		run := func(text string) { require.NoError(t, writer.Exec(t.Context(), text)) }
 		run("BEGIN TRANSACTION; UPDATE dbo.a SET v = 5 WHERE id = 1")

@@ -8,7 +8,23 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
+
+// streaming reads changes alone, with few polls in the minutes that tests let pass.
+const streaming = noData + "poll_interval: 5s\n"
+
+// firstRow starts a stream of dbo.t that has delivered its first row.
+func firstRow(t *testing.T, s settings) (*simulator.Server, *pipeline) {
+	t.Helper()
+	server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
+	p := startPipeline(t, server, s)
+	<-time.After(time.Minute)
+	change(t, server, "INSERT dbo.t VALUES (1)")
+	p.want(`c dbo.t {"id":1}`)
+	return server, p
+}
 
 // A table that is renamed keeps its capture instance, and the stream its place: no
 // change is lost or repeated, while the pipeline runs and while it is down
@@ -17,12 +33,8 @@ func TestCases_RenamedTable(t *testing.T) {
 	for name, down := range map[string]bool{"running": false, "down": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
-				s := settings{store: newStore(), fields: noData + "poll_interval: 5s"}
-				p := startPipeline(t, server, s)
-				<-time.After(time.Minute)
-				change(t, server, "INSERT dbo.t VALUES (1)")
-				p.want(`c dbo.t {"id":1}`)
+				s := settings{store: newStore(), fields: streaming}
+				server, p := firstRow(t, s)
 				if down {
 					p.stop()
 				}
@@ -49,11 +61,7 @@ func TestCases_RenamedTable(t *testing.T) {
 // says so once and goes on (debezium DBZ-4631).
 func TestCases_MaximumLSNGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
-		p := startPipeline(t, server, settings{fields: noData + "poll_interval: 5s"})
-		<-time.After(time.Minute)
-		change(t, server, "INSERT dbo.t VALUES (1)")
-		p.want(`c dbo.t {"id":1}`)
+		server, p := firstRow(t, settings{fields: streaming})
 		server.StopAgent()
 		sqlExec(t, server, "USE db\nDELETE cdc.lsn_time_mapping")
 		<-time.After(10 * time.Minute)
@@ -70,11 +78,7 @@ func TestCases_MaximumLSNGone(t *testing.T) {
 // loses what lies in between, and that is said (Schema-Smith/SchemaSmith#398).
 func TestCases_DatabaseEnabledAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
-		p := startPipeline(t, server, settings{fields: noData + "poll_interval: 5s"})
-		<-time.After(time.Minute)
-		change(t, server, "INSERT dbo.t VALUES (1)")
-		p.want(`c dbo.t {"id":1}`)
+		server, p := firstRow(t, settings{fields: streaming})
 		sqlExec(t, server, "USE db\nEXEC sys.sp_cdc_disable_db")
 		p.logged("(cdc_disabled)")
 		sqlExec(t, server, "USE db\nINSERT dbo.t VALUES (2)\nEXEC sys.sp_cdc_enable_db\nGO\nUSE db\n"+enable("dbo", "t")+"INSERT dbo.t VALUES (3)")
@@ -87,7 +91,7 @@ func TestCases_DatabaseEnabledAnew(t *testing.T) {
 func TestCases_RowLargerThanTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v varchar(max) NULL)\n"+enable("dbo", "t"))
-		p := startPipeline(t, server, settings{fields: noData + "max_queue_size_in_bytes: 1000\nmax_queue_size: 2\nmax_batch_size: 1\ncheckpoint_limit: 1\npoll_interval: 5s"})
+		p := startPipeline(t, server, settings{fields: streaming + "max_queue_size_in_bytes: 1000\nmax_queue_size: 2\nmax_batch_size: 1\ncheckpoint_limit: 1"})
 		<-time.After(time.Minute)
 		change(t, server, "DECLARE @i int = 0\nWHILE @i < 5 BEGIN INSERT dbo.t VALUES (@i, REPLICATE(CONVERT(varchar(max), 'x'), 20000 * (@i % 2))); SET @i += 1 END")
 		var keys []string

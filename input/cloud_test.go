@@ -39,16 +39,23 @@ func TestCloud_Azure(t *testing.T) {
 // inDatabase runs batches over a connection to db: there is no USE.
 func inDatabase(t *testing.T, server *simulator.Server, batches ...string) {
 	t.Helper()
+	conn := connect(t, server)
+	defer conn.Close()
+	for _, batch := range batches {
+		require.NoError(t, conn.Exec(t.Context(), batch))
+	}
+}
+
+// connect returns a connection to db beside that of the input.
+func connect(t *testing.T, server *simulator.Server) *sqlserver.Conn {
+	t.Helper()
 	to, err := sqlserver.NewServer(sqlserver.Config{
 		Host: "server", User: "sa", Password: password, Database: "db", Encrypt: sqlserver.EncryptFalse, Dial: server.DialContext,
 	})
 	require.NoError(t, err)
 	conn, err := to.Connect(t.Context(), "")
 	require.NoError(t, err)
-	defer conn.Close()
-	for _, batch := range batches {
-		require.NoError(t, conn.Exec(t.Context(), batch))
-	}
+	return conn
 }
 
 // Amazon RDS has procedures of its own to enable change data capture.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/stretchr/testify/require"
@@ -351,6 +352,15 @@ func mustNext(t *testing.T, in *input) delivery {
 	d, err := next(t.Context(), in)
 	require.NoError(t, err)
 	return d
+}
+
+// requireNothing requires that nothing comes for a minute.
+func requireNothing(t *testing.T, in *input) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := next(ctx, in)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 // numbers returns the messages of a delivery.

@@ -136,6 +136,19 @@ func TestHeld_AllOfThem(t *testing.T) {
 	})
 }
 
+// fallBehind has table b denied while each table gets the rows 1 to 4, and then
+// granted again.
+func fallBehind(t *testing.T, server *simulator.Server, p *pipeline) {
+	t.Helper()
+	<-time.After(time.Minute)
+	sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
+	for _, id := range []string{"1", "2", "3", "4"} {
+		insertAll(t, server, id)
+	}
+	p.next(8)
+	sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+}
+
 // A message of a table that catches up may be rejected: what was not acknowledged
 // of that table comes again, in order, however it is batched.
 func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
@@ -156,13 +169,7 @@ func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
 					return nil
 				}
 				p := startPipeline(t, server, s)
-				<-time.After(time.Minute)
-				sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
-				for _, id := range []string{"1", "2", "3", "4"} {
-					insertAll(t, server, id)
-				}
-				p.next(8)
-				sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+				fallBehind(t, server, p)
 				<-time.After(3 * time.Minute)
 				insertAll(t, server, "5")
 				<-time.After(3 * time.Minute)
@@ -188,13 +195,7 @@ func TestHeld_KilledWhileCatchingUp(t *testing.T) {
 			return nil
 		}
 		p := startPipeline(t, server, s)
-		<-time.After(time.Minute)
-		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT TO reader")
-		for _, id := range []string{"1", "2", "3", "4"} {
-			insertAll(t, server, id)
-		}
-		p.next(8)
-		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
+		fallBehind(t, server, p)
 		p.want(rows("b", "1", "2", "3", "4")...)
 		p.stop()
 		require.Len(t, copies, 4)
