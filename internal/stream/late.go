@@ -87,7 +87,8 @@ func (r *Reader) catchUp(ctx context.Context) error {
 		return err
 	case err != nil:
 		r.sayHeld(l.held, err)
-	case !l.reader.position.Before(r.position):
+	// Behind a commit the others may stand behind rows too, or a structure.
+	case !l.reader.position.Before(lsn.EndOf(r.position.Commit)):
 		if err := l.checkRows(ctx); err != nil {
 			if !holds(err) {
 				return err

@@ -307,7 +307,8 @@ func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	r.endHandovers()
-	return cut || pauses, nil
+	// A pause that follows another waits for the next LSN.
+	return cut || pauses && !r.position.Before(lsn.EndOf(pauseAt)), nil
 }
 
 // advance tells of the place behind a pass, if that is news.
