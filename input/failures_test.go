@@ -59,6 +59,23 @@ func TestConvertingFailures(t *testing.T) {
 	}
 }
 
+// A change of which no event can be made holds what comes after it, in its
+// transaction and in later ones, however often the pipeline starts.
+func TestProcessingFailures_NothingPastIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newQuietServer(t, "CREATE TABLE dbo.t (at datetime2(7) NOT NULL PRIMARY KEY)\n"+enable("dbo", "t"))
+		s := settings{fields: "max_batch_size: 1", store: newStore()}
+		p := startPipeline(t, server, s)
+		require.Empty(t, p.settled())
+		change(t, server, "INSERT dbo.t VALUES ('1970-01-01'), ('9999-12-31'), ('1970-01-02')\nINSERT dbo.t VALUES ('1970-01-03')")
+		require.Len(t, p.settled(), 1, "log:\n%s", p.logs)
+		p.stop()
+		again := startPipeline(t, server, s)
+		require.Empty(t, again.settled(), "log:\n%s", again.logs)
+		require.Contains(t, again.logs.String(), "Cannot go on (event)")
+	})
+}
+
 // event_processing_failure_handling_mode rules what becomes of a change of which
 // no event can be made, and of such a row of the snapshot: here its key is out of
 // the range of its type, for which there is no null.

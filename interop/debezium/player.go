@@ -75,13 +75,13 @@ func (p *Player) perform(ctx context.Context, scenario Scenario, step Step) erro
 		return p.stop(ctx)
 	case StopOrFail:
 		err := p.awaitQuiet(ctx)
+		if err == nil {
+			err = p.stop(ctx)
+		}
 		if errors.Is(err, ErrConnectorFailed) {
 			return p.awaitError(ctx, step.Text)
 		}
-		if err != nil {
-			return err
-		}
-		return p.stop(ctx)
+		return err
 	case Restart:
 		if err := p.stop(ctx); err != nil {
 			return err

@@ -18,4 +18,5 @@ INSERT dbo.seats VALUES (7, '9999-12-31')
 UPDATE dbo.seats SET id = 8 WHERE id = 7
 INSERT dbo.seats VALUES (9, '2024-01-09')
 --> capture
---> stop or error until
+--> wait quiet
+--> stop

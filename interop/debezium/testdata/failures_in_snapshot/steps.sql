@@ -5,4 +5,6 @@ INSERT dbo.seats VALUES (1, '2024-01-01'), (2, '9999-12-31'), (3, '2024-01-03'),
 EXEC sys.sp_cdc_enable_table N'dbo', N'seats', @role_name = NULL
 --> capture
 --> start
---> stop or error until
+--> wait snapshot_done
+--> wait quiet
+--> stop
