@@ -89,6 +89,35 @@ func TestHeld_Strict(t *testing.T) {
 	})
 }
 
+// A single column of a change table that is denied holds its table alone; the error
+// names it and the right to it, which the right to the table would not give back.
+func TestHeld_DeniedColumn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, kept := threeTables(t), newStore()
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT (v) TO reader")
+		p := startPipeline(t, server, settings{fields: asReader, store: kept})
+		<-time.After(time.Minute)
+		insertAll(t, server, "1")
+		p.want(row("a", "1"), row("c", "1"))
+		<-time.After(time.Minute)
+		log := p.logs.String()
+		assert.Equal(t, 1, strings.Count(log, "is held at position"), log)
+		assert.Contains(t, log, "Table dbo.b is held")
+		assert.Contains(t, log, "reading [v] of [cdc].[dbo_b_CT] is not permitted; run GRANT SELECT ON [cdc].[dbo_b_CT] ([v]) TO")
+		sqlExec(t, server, "USE db\nGRANT SELECT ON cdc.dbo_b_CT TO reader")
+		p.quiet()
+		sqlExec(t, server, "USE db\nGRANT SELECT ON cdc.dbo_b_CT (v) TO reader")
+		p.want(row("b", "1"))
+		p.stop()
+
+		sqlExec(t, server, "USE db\nDENY SELECT ON cdc.dbo_b_CT (v) TO reader")
+		p = startPipeline(t, server, settings{fields: asReader + "column_exclude_list: [ 'dbo\\.b\\.v' ]", store: kept})
+		insertAll(t, server, "2")
+		p.want(row("a", "2"), `c dbo.b {"id":2}`, row("c", "2"))
+		p.stop()
+	})
+}
+
 // A table whose change data capture is disabled is held; the others go on.
 func TestHeld_Disabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

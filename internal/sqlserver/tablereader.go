@@ -3,13 +3,10 @@ package sqlserver
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
@@ -140,11 +137,12 @@ func (r *TableReader) Table() *schema.Table { return r.table }
 
 // explain gives a refused read its remedy.
 func (r *TableReader) explain(err error) error {
+	if refused := ColumnsRefused(err, r.table.Schema, r.table.Name, r.table.Columns); refused != nil {
+		return refused
+	}
 	switch {
 	case HasNumber(err, errSnapshotOff):
 		return SnapshotNotAllowed(r.table.Database, err)
-	case HasNumber(err, errColumnRefused):
-		return r.columnRefused(err)
 	case Classify(err) == ClassPermission:
 		object := Quote(r.table.Schema) + "." + Quote(r.table.Name)
 		return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
@@ -157,42 +155,6 @@ func (r *TableReader) explain(err error) error {
 	default:
 		return err
 	}
-}
-
-// errColumnRefused is "the SELECT permission was denied on the column '%.*ls' of
-// the object '%.*ls', database '%.*ls', schema '%.*ls'".
-// Source: MS docs, Database Engine events and errors.
-const errColumnRefused = 230
-
-// columnRefused is the problem of columns that may not be read, though the table
-// may: the right to a table does not take back what is denied of it, the right
-// to the column does (MS docs, GRANT Object Permissions).
-func (r *TableReader) columnRefused(err error) error {
-	object := Quote(r.table.Schema) + "." + Quote(r.table.Name)
-	columns := strings.Join(r.refusedColumns(err), ", ")
-	if columns == "" {
-		columns = "<the column>"
-	}
-	return NewProblem(ReasonPermission, fmt.Sprintf("reading %s of %s is not permitted", columns, object),
-		fmt.Sprintf("run GRANT SELECT ON %s (%s) TO the login's user, which also ends a DENY on columns, or leave them out by column_exclude_list", object, columns), err)
-}
-
-// refusedColumns returns the columns, quoted, of which the server says that they
-// are refused: in any language it has their names in apostrophes.
-func (r *TableReader) refusedColumns(err error) (names []string) {
-	var server mssql.Error
-	if !errors.As(err, &server) {
-		return nil
-	}
-	all := append([]mssql.Error{server}, server.All...)
-	for _, c := range r.table.Columns {
-		if slices.ContainsFunc(all, func(e mssql.Error) bool {
-			return e.Number == errColumnRefused && strings.Contains(e.Message, "'"+c.Name+"'")
-		}) {
-			names = append(names, Quote(c.Name))
-		}
-	}
-	return names
 }
 
 // ReasonComputedColumn is the reason of a computed column that cannot be

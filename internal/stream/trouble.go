@@ -33,9 +33,12 @@ func (e tablesError) Error() string {
 // trouble returns an error of reading the changes of an instance as one of its
 // table.
 func (t *tracked) trouble(err error) error {
-	if sqlserver.Classify(err) == sqlserver.ClassPermission {
+	table := t.reader.Instance().ChangeTable
+	if refused := sqlserver.ColumnsRefused(err, "cdc", table, t.shape.Columns); refused != nil {
+		err = refused
+	} else if sqlserver.Classify(err) == sqlserver.ClassPermission {
 		err = sqlserver.NewProblem(sqlserver.ReasonPermission, "the login may not read the changes of table "+t.name(),
-			"run GRANT SELECT ON [cdc]."+sqlserver.Quote(t.reader.Instance().ChangeTable)+" TO the login's user", err)
+			"run GRANT SELECT ON [cdc]."+sqlserver.Quote(table)+" TO the login's user", err)
 	}
 	return &tableError{t.id, err}
 }
