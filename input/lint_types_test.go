@@ -9,8 +9,8 @@ import (
 
 // A value of another type than the field's, which a start refuses, has a lint. The
 // linter of Benthos does not look into scalars that are to be numbers or booleans,
-// and then calls no lint rule either: those a start alone refuses, by the name of
-// the field. Nothing at all is taken for a variable that is set where it runs.
+// and then calls neither the field's lint rule nor that of all fields: those a start
+// alone refuses, by the name of the field. Nothing at all is taken for a variable that is set where it runs.
 func TestLint_WrongTypes(t *testing.T) {
 	names := fieldNames()
 	require.NotEmpty(t, names)
