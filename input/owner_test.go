@@ -57,6 +57,43 @@ func TestOwner_NewerInputWins(t *testing.T) {
 	})
 }
 
+// The same while a snapshot runs: the newer input goes on behind the rows that are
+// acknowledged, and what the older one gets acknowledged later is saved by nobody.
+func TestOwner_NewerInputWinsInTheSnapshot(t *testing.T) {
+	for name, accepted := range map[string]int{"before the first row": 0, "inside": 2, "behind the last row": 4} {
+		inBubble(t, name, func(t *testing.T) {
+			cache := newMemoryCache()
+			f := &fakeServer{rows: 4, changes: 2, batch: 1}
+			older := testInput(t, f, cache, "")
+			var late []delivery
+			for n := range 5 {
+				if d := mustNext(t, older); n < accepted {
+					d.accept(t)
+				} else {
+					late = append(late, d)
+				}
+			}
+			<-time.After(time.Second)
+			// The newer one reads from a server of its own: the fake bears one reading.
+			newer := testInput(t, &fakeServer{rows: 4, changes: 2, batch: 1}, cache, "")
+			first := mustNext(t, newer)
+			assert.Equal(t, []int{accepted}, first.numbers(t))
+			<-time.After(checkpoint.ClaimInterval)
+			before := cache.image().values
+			for _, d := range late {
+				d.accept(t)
+			}
+			<-time.After(time.Minute)
+			assert.Equal(t, before, cache.image().values)
+			first.accept(t)
+			want := []int{0, 1, 2, 3, 4, 5}[accepted+1:]
+			assert.Equal(t, want, drain(t, newer))
+			require.NoError(t, older.Close(t.Context()))
+			require.NoError(t, newer.Close(t.Context()))
+		})
+	}
+}
+
 // An input that takes over what a crashed one has left does so at once.
 func TestOwner_CrashedPredecessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
