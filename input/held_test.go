@@ -156,7 +156,6 @@ func TestHeld_AllOfThem(t *testing.T) {
 		for _, table := range []string{"a", "b", "c"} {
 			assert.Contains(t, log, "Table dbo."+table+" is held")
 		}
-		assert.NotContains(t, log, "the others are read on", "there are none")
 		assert.Equal(t, 3, strings.Count(log, "whatever else can be read is read on"))
 		sqlExec(t, server, "USE db\nREVOKE SELECT ON cdc.dbo_b_CT FROM reader")
 		p.want(row("b", "1"))
