@@ -124,12 +124,7 @@ func TestFile_SurvivesACrash(t *testing.T) {
 
 // Wherever a file is cut, the commits before the cut are there and no others.
 func TestFile_TornTail(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	opts, s, db := newFileDatabase(t)
 	header := db.file.size
 	var ends []int64
 	for i := range int64(3) {
@@ -163,12 +158,7 @@ func TestFile_TornTail(t *testing.T) {
 }
 
 func TestFile_DamageInTheMiddle(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	opts, s, db := newFileDatabase(t)
 	at := db.file.size
 	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(1, "first", 1)) })
 	inTxn(t, db, func(tx *Txn) { insert(t, tx, row(2, "second", 1)) })
@@ -193,12 +183,7 @@ func TestFile_DamageInTheMiddle(t *testing.T) {
 }
 
 func TestFile_LargeTransaction(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	opts, s, db := newFileDatabase(t)
 	size := db.file.size
 	const rows = 50_000
 	inTxn(t, db, func(tx *Txn) {
@@ -213,7 +198,7 @@ func TestFile_LargeTransaction(t *testing.T) {
 
 	// Without its last frame the whole transaction is gone.
 	require.NoError(t, os.Truncate(filePath(opts.Dir, 5), size+partSize+100))
-	s, err = Open(opts)
+	s, err := Open(opts)
 	require.NoError(t, err)
 	require.Zero(t, s.Database(5).RowCount(testTable))
 	require.Equal(t, size, s.Database(5).file.size)
@@ -221,12 +206,7 @@ func TestFile_LargeTransaction(t *testing.T) {
 }
 
 func TestFile_Compaction(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	opts, s, db := newFileDatabase(t)
 	var id RowID
 	inTxn(t, db, func(tx *Txn) { id = insert(t, tx, row(1, "a", 1)) })
 	for i := range int64(20_000) {
@@ -294,16 +274,11 @@ func TestFile_DatabasesComeAndGo(t *testing.T) {
 }
 
 func TestFile_FailedWriteRollsBack(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	_, s, db := newFileDatabase(t)
 	require.NoError(t, db.file.f.Close())
 	tx := db.Begin(TxnOptions{})
 	insert(t, tx, row(1, "a", 1))
-	_, err = tx.Commit()
+	_, err := tx.Commit()
 	require.ErrorContains(t, err, "committing")
 	require.True(t, tx.Done())
 	require.Zero(t, db.RowCount(testTable))
@@ -312,12 +287,7 @@ func TestFile_FailedWriteRollsBack(t *testing.T) {
 }
 
 func TestFile_FilteredIndexIsResolvedAfterOpen(t *testing.T) {
-	opts := Options{Dir: t.TempDir()}
-	s, err := Open(opts)
-	require.NoError(t, err)
-	db, err := s.CreateDatabase("test", 5)
-	require.NoError(t, err)
-	createTestTable(t, db)
+	opts, s, db := newFileDatabase(t)
 	positive := func(r Row) bool { return r[2].Int64() > 0 }
 	inTxn(t, db, func(tx *Txn) {
 		require.NoError(t, tx.CreateIndex(testTable, IndexDef{
@@ -331,7 +301,7 @@ func TestFile_FilteredIndexIsResolvedAfterOpen(t *testing.T) {
 	db = s.Database(5)
 	tx := db.Begin(TxnOptions{})
 	defer tx.Rollback()
-	_, err = tx.Insert(testTable, row(3, "c", 1), WriteOptions{})
+	_, err := tx.Insert(testTable, row(3, "c", 1), WriteOptions{})
 	require.ErrorContains(t, err, "not resolved")
 	require.NoError(t, db.ResolveFilters(func(def TableDef, ix IndexDef) (func(Row) bool, error) {
 		require.Equal(t, "n > 0", ix.FilterSource)

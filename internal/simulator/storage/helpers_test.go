@@ -28,6 +28,19 @@ func newTestDatabase(t testing.TB) *Database {
 	return db
 }
 
+// newFileDatabase is newTestDatabase in a folder, for a test that closes the store
+// and opens it again.
+func newFileDatabase(t *testing.T) (Options, *Store, *Database) {
+	t.Helper()
+	opts := Options{Dir: t.TempDir()}
+	s, err := Open(opts)
+	require.NoError(t, err)
+	db, err := s.CreateDatabase("test", 5)
+	require.NoError(t, err)
+	createTestTable(t, db)
+	return opts, s, db
+}
+
 func createTestTable(t testing.TB, db *Database) {
 	t.Helper()
 	inTxn(t, db, func(tx *Txn) { require.NoError(t, tx.CreateTable(testTableDef())) })
