@@ -10,6 +10,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/checkpoint"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
 
@@ -195,12 +196,34 @@ func (k *keeper) acknowledge(m mark) {
 	k.committer.Offer(m)
 }
 
-// begin saves where the stream will begin, and reserves ordinals.
-func (k *keeper) begin(ctx context.Context, p *snapshot.Progress) error {
+// begin saves where the stream will begin, with its witness, and reserves ordinals:
+// a database that is restored while rows are read, or before the first change, is
+// found out too.
+func (k *keeper) begin(ctx context.Context, db lineageReader, p *snapshot.Progress) error {
+	w, err := k.witnessOfStart(ctx, db, p.Start)
+	if err != nil {
+		return err
+	}
 	k.mu.Lock()
 	k.acknowledged = k.acknowledged.beginning(p.Start)
+	k.acknowledged.witness = w
 	k.mu.Unlock()
 	return k.reserve(ctx, p)
+}
+
+// witnessOfStart returns the witness of the LSN at which the stream will begin.
+func (k *keeper) witnessOfStart(ctx context.Context, db lineageReader, start lsn.LSN) (witness, error) {
+	k.mu.Lock()
+	saved := k.saved.witness
+	k.mu.Unlock()
+	if saved.known() && saved.Commit == start {
+		return saved, nil
+	}
+	recorded, err := db.Recorded(ctx, start)
+	if err != nil || !recorded.Found {
+		return witness{}, err
+	}
+	return witness{start, recorded.Ended.Format(recordedLayout)}, nil
 }
 
 // reserve saves the ordinals that rows may use, beside the tables as far as they

@@ -48,10 +48,16 @@ var (
 	}
 )
 
-// storedPosition and storedInstances are the documents of these names.
+// storedPosition, storedProgress and storedInstances are the documents of these
+// names.
 type (
 	storedPosition struct {
 		stream.State
+		Witness *witness `json:"witness,omitempty"`
+	}
+	// The witness of a progress is that of its start, until there is a position.
+	storedProgress struct {
+		*snapshot.Progress
 		Witness *witness `json:"witness,omitempty"`
 	}
 	storedInstances struct {
@@ -103,13 +109,16 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 		return mark{}, stream.Known{}, fmt.Errorf("looking for an owner of the position: %w", err)
 	}
 	var kept []string
-	var progress snapshot.Progress
+	progress := storedProgress{Progress: &snapshot.Progress{}}
 	begun, err := loadDocument(ctx, p.progress, &progress)
 	if err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the snapshot's progress: %w", err)
 	}
 	if begun {
-		m.progress, p.saved = &progress, &progress
+		m.progress, p.saved = progress.Progress, progress.Progress
+		if progress.Witness != nil {
+			m.witness = *progress.Witness
+		}
 		kept = append(kept, progressDocument.name)
 	}
 	var position storedPosition
@@ -162,7 +171,11 @@ func (p *positions) save(ctx context.Context, m mark) error {
 		return err
 	}
 	if m.progress != nil && m.progress != p.saved {
-		if err := saveDocument(ctx, p.progress, m.progress); err != nil {
+		doc := storedProgress{Progress: m.progress}
+		if !m.streaming && m.witness.known() {
+			doc.Witness = &m.witness
+		}
+		if err := saveDocument(ctx, p.progress, doc); err != nil {
 			return err
 		}
 		p.saved = m.progress

@@ -137,6 +137,29 @@ func TestMark_Order(t *testing.T) {
 	}
 }
 
+// Before there is a position, the progress of the snapshot has the witness; after,
+// the position does.
+func TestPositions_KeepsTheWitnessOfASnapshot(t *testing.T) {
+	cache := newMemoryCache()
+	p := newPositions(cache, "k", checkpoint.NewOwner(), nil)
+	_, _, err := p.load(t.Context())
+	require.NoError(t, err)
+	want := mark{progress: &snapshot.Progress{Start: storedWitness.Commit}, witness: storedWitness}
+	require.NoError(t, p.save(t.Context(), want))
+	p = newPositions(cache, "k", checkpoint.NewOwner(), nil)
+	got, _, err := p.load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+
+	want = want.at(stream.Place{Position: lsn.EndOf(lsnOf(9))})
+	want.progress, want.witness = &snapshot.Progress{Done: true}, witness{lsnOf(9), storedWitness.Ended}
+	require.NoError(t, p.save(t.Context(), want))
+	assert.Contains(t, cache.slots("k.position"), `"witness":{`)
+	got, _, err = newPositions(cache, "k", checkpoint.NewOwner(), nil).load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want.witness, got.witness)
+}
+
 // The position holds that of each table that is held.
 func TestPositions_KeepsHeldTables(t *testing.T) {
 	cache := newMemoryCache()

@@ -238,7 +238,7 @@ func (s *snapshotSink) Waiting(ctx context.Context) error { return s.r.source.wa
 // from p: its tables may be ahead, when it goes on behind messages that are
 // still under way.
 func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
-	return s.r.source.keeper.begin(ctx, p)
+	return s.r.source.keeper.begin(ctx, s.db, p)
 }
 
 // Emit implements [snapshot.Sink].

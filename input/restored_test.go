@@ -147,6 +147,56 @@ func TestRestored_AnotherDatabase(t *testing.T) {
 	})
 }
 
+// A database that is dropped and made anew under its name, with the same tables,
+// has nothing of what the position is of: nothing of it is read, however far its
+// log has come, and whatever of its history can be seen.
+func TestRestored_MadeAnew(t *testing.T) {
+	for name, test := range map[string]struct {
+		events, grown int  // transactions read before, and made after
+		blind         bool // the recovery fork is not seen
+		down          bool
+		reason        string
+	}{
+		"while running":                       {events: 3, grown: 40, reason: "restored"},
+		"while down":                          {events: 3, down: true, reason: "restored"},
+		"no fork is seen":                     {events: 3, grown: 40, blind: true, reason: "restored"},
+		"no fork is seen, and it is behind":   {events: 3, blind: true, down: true, reason: "position_ahead"},
+		"no fork is seen, the snapshot alone": {grown: 40, blind: true, down: true, reason: "restored"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, s := newServer(t, customers), settings{store: newStore()}
+				if test.blind {
+					server.Control(simulator.Fault{On: "select from sys.database_recovery_status", Keep: true, Do: simulator.Fail(229, 14, 5, "The SELECT permission was denied on the object 'database_recovery_status'.")})
+				}
+				p := startPipeline(t, server, s)
+				p.next(2)
+				for id := range test.events {
+					change(t, server, insertRow(10+id))
+				}
+				p.next(test.events)
+				<-time.After(time.Minute) // everything is saved
+				if test.down {
+					p.stop()
+				}
+				held := server.Control(simulator.Fault{On: "login", App: "sqlserver-cdc", Keep: true, Do: simulator.Cut()})
+				sqlExec(t, server, "USE master\nALTER DATABASE db SET SINGLE_USER WITH ROLLBACK IMMEDIATE\nDROP DATABASE db\nGO\n"+
+					"CREATE DATABASE db\nGO\nUSE db\nEXEC sys.sp_cdc_enable_db\nGO\nUSE db\n"+customers)
+				for id := range test.grown {
+					change(t, server, insertRow(100+id))
+				}
+				held.Remove()
+				if test.down {
+					p = startPipeline(t, server, s)
+				}
+				p.quiet()
+				require.Contains(t, p.logs.String(), "Cannot go on ("+test.reason+")", "log:\n%s", p.logs)
+				require.Contains(t, p.logs.String(), "start afresh")
+			})
+		})
+	}
+}
+
 // Changes written to the new primary are read from it, whether the failover
 // begins a recovery fork or not.
 func TestRestored_Failover(t *testing.T) {
