@@ -46,12 +46,16 @@ type Meter struct {
 	wake  chan struct{} // tells that they are to be set sooner
 
 	labels     map[schema.TableID]string
+	held       map[heldBy]int64
 	commit     lsn.LSN         // of the last event counted
 	tablesAt   time.Time       // when the tables are to be looked at next
 	statements int64           // of the present connection, as far as they are counted
 	counts     []eventCount    // of the batch being counted,
 	counted    map[counted]int // and their places in it
 }
+
+// heldBy is what held tables are counted by.
+type heldBy struct{ label, reason string }
 
 // counted is what events are counted by: a version of a table, and an operation.
 type counted struct {
@@ -71,7 +75,7 @@ type eventCount struct {
 func NewMeter(m *Set, interval time.Duration) *Meter {
 	return &Meter{
 		metrics: m, interval: interval, moved: time.Now(), wake: make(chan struct{}, 1),
-		labels: map[schema.TableID]string{}, counted: map[counted]int{},
+		labels: map[schema.TableID]string{}, held: map[heldBy]int64{}, counted: map[counted]int{},
 	}
 }
 
@@ -223,15 +227,18 @@ func (m *Meter) headroom(table string, s sqlserver.TableState) {
 }
 
 // Held notes that a table cannot be read on, for a reason, or that this is over.
-// Tables that are counted together add up.
+// Tables that are counted together add up. They are counted here: Benthos counts
+// anew from zero with each call that adds to a gauge.
 func (m *Meter) Held(schemaName, table, reason string, yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if label := m.label(schema.TableID{Schema: schemaName, Name: table}); yes {
-		m.metrics.held.Incr(1, m.database, label, reason)
+	by := heldBy{m.label(schema.TableID{Schema: schemaName, Name: table}), reason}
+	if yes {
+		m.held[by]++
 	} else {
-		m.metrics.held.Decr(1, m.database, label, reason)
+		m.held[by]--
 	}
+	m.metrics.held.Set(m.held[by], m.database, by.label, reason)
 }
 
 // count counts the messages of a batch, those that are alike at once.
