@@ -130,7 +130,7 @@ func continued(t *sqlserver.Table, begun *InstanceIdentity, terms Terms) (*Choic
 	if begun != nil {
 		current = begun.find(t)
 	}
-	if current != nil && begun.holds(current, terms.Need) {
+	if current != nil && begun.stillHas(current, terms.Need) {
 		return resumed(t, current, begun, terms), nil
 	}
 	other, err := covering(t, begun, current, terms)

@@ -41,7 +41,7 @@ func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Stru
 		told := old.toldAt(at)
 		i := slices.IndexFunc(next, func(n Choice) bool { return old.names(n.Instance.Shape) })
 		switch {
-		case r.holdsStructure(&old):
+		case r.isHeldStructure(&old):
 			entries = append(entries, &old) // what is told of it is told when it is read
 		case i >= 0:
 			entries = append(entries, c.versions(next[i], told))

@@ -7,7 +7,7 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 )
 
-// fetcher reads pages for the sources of one pass, one at a time, since they
+// fetcher reads pages for the feeds of one pass, one at a time, since they
 // share a connection, while the pass emits what it has.
 type fetcher struct {
 	size     int // rows a page at most
@@ -16,10 +16,10 @@ type fetcher struct {
 	done     sync.WaitGroup
 }
 
-// request is one page that a source wants. A source has one at a time.
+// request is one page that a feed wants. A feed has one at a time.
 type request struct {
-	source *source
-	query  sqlserver.ChangeQuery
+	feed  *feed
+	query sqlserver.ChangeQuery
 }
 
 type fetched struct {
@@ -27,14 +27,14 @@ type fetched struct {
 	err  error
 }
 
-// startFetcher starts reading for a number of sources until stop.
-func startFetcher(ctx context.Context, src Source, sources, size int) *fetcher {
+// startFetcher starts reading for a number of feeds until stop.
+func startFetcher(ctx context.Context, conn Connection, feeds, size int) *fetcher {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &fetcher{size: size, requests: make(chan request, sources), cancel: cancel}
+	f := &fetcher{size: size, requests: make(chan request, feeds), cancel: cancel}
 	f.done.Go(func() {
 		for r := range f.requests {
-			page, err := src.ReadChanges(ctx, r.source.tracked.reader, r.query)
-			r.source.reply <- fetched{page, err}
+			page, err := conn.ReadChanges(ctx, r.feed.tracked.reader, r.query)
+			r.feed.reply <- fetched{page, err}
 		}
 	})
 	return f

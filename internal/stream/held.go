@@ -19,9 +19,9 @@ type holding struct {
 	// tried is when each was tried last, by its name, and why it cannot be read
 	// on; none if this reader has not tried yet.
 	tried map[string]trial
-	// late are the tables that are catching up, one after the other, while the
+	// catchingUp are the tables that are catching up, one after the other, while the
 	// others wait.
-	late []*lateTable
+	catchingUp []*lateTable
 }
 
 // trial is an attempt to read a held table on.
@@ -59,7 +59,7 @@ func (r *Reader) hold(ctx context.Context, troubles tablesError) error {
 	}
 	r.held, r.untold = slices.Clone(r.held), true
 	for _, of := range troubles {
-		if r.holdsIdentity(&of.id) {
+		if r.isHeld(&of.id) {
 			continue // because of another of its instances
 		}
 		h := Held{
@@ -127,14 +127,14 @@ func (r *Reader) releaseUnwanted(tables []*sqlserver.Table, missing []InstanceId
 	})
 }
 
-// isHeld reports whether a table is held.
-func (r *Reader) isHeld(t *sqlserver.Table) bool {
+// isHeldTable reports whether a table is held.
+func (r *Reader) isHeldTable(t *sqlserver.Table) bool {
 	id := r.identityOf(t)
-	return r.holdsIdentity(&id)
+	return r.isHeld(&id)
 }
 
-// holdsIdentity reports whether the table of an identity is held.
-func (r *Reader) holdsIdentity(id *InstanceIdentity) bool {
+// isHeld reports whether the table of an identity is held.
+func (r *Reader) isHeld(id *InstanceIdentity) bool {
 	return slices.ContainsFunc(r.held, func(h Held) bool { return h.is(id) })
 }
 
@@ -149,15 +149,15 @@ func (r *Reader) identityOf(t *sqlserver.Table) InstanceIdentity {
 // heldIdentities are those of the tables that are held.
 func (r *Reader) heldIdentities() (held []InstanceIdentity) {
 	for i := range r.known {
-		if r.holdsIdentity(&r.known[i]) {
+		if r.isHeld(&r.known[i]) {
 			held = append(held, r.known[i])
 		}
 	}
 	return held
 }
 
-// holdsStructure reports whether a structure is that of a table that is held.
-func (r *Reader) holdsStructure(s *Structure) bool {
+// isHeldStructure reports whether a structure is that of a table that is held.
+func (r *Reader) isHeldStructure(s *Structure) bool {
 	return slices.ContainsFunc(r.held, func(h Held) bool { return r.isOf(s, h) })
 }
 

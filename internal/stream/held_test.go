@@ -58,7 +58,7 @@ func (k *statesSink) at(p Place) State {
 }
 
 // open starts a reader that holds tables.
-func (k *statesSink) open(t testing.TB, src Source, opts Options, start State) *Reader {
+func (k *statesSink) open(t testing.TB, src Connection, opts Options, start State) *Reader {
 	t.Helper()
 	k.known = Known{Instances: start.Instances, Structures: start.Structures}
 	k.began, k.last = start, start

@@ -68,9 +68,9 @@ func (id *InstanceIdentity) find(t *sqlserver.Table) *sqlserver.CaptureInstance 
 	return nil
 }
 
-// holds reports whether an instance, which id stands for, still has all that is
+// stillHas reports whether an instance, which id stands for, still has all that is
 // read of it from a commit LSN on. Without a beginning it has lost nothing.
-func (id *InstanceIdentity) holds(c *sqlserver.CaptureInstance, need lsn.LSN) bool {
+func (id *InstanceIdentity) stillHas(c *sqlserver.CaptureInstance, need lsn.LSN) bool {
 	return id.FirstStart.IsZero() || !c.StartLSN.After(lowerBound(id.FirstStart, need))
 }
 

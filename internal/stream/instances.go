@@ -76,7 +76,7 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	if r.loaded && poll.Instances == r.fingerprint && !again {
 		return nil
 	}
-	tables, err := r.src.Catalogue(ctx, r.opts.Selection)
+	tables, err := r.conn.Catalogue(ctx, r.opts.Selection)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r *Reader) orderOf(next []Choice) (byCommand bool) {
 // choose decides which instances of each table are read.
 func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
 	terms := TermsAt(r.position, !r.opts.Observe)
-	terms.Refuse = Refusals(ctx, r.src, r.opts.Function)
+	terms.Refuse = Refusals(ctx, r.conn, r.opts.Function)
 	r.refusedAt = time.Time{}
 	var (
 		next     []Choice
@@ -128,7 +128,7 @@ func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choic
 		troubles tablesError
 	)
 	for _, t := range tables {
-		if r.isHeld(t) {
+		if r.isHeldTable(t) {
 			continue
 		}
 		c, gap, err := r.chooseOne(ctx, t, terms)
@@ -204,8 +204,8 @@ const cleanedAfter = time.Minute
 
 // Cleaned reports whether an instance has lost changes to a cleanup: then it
 // begins later than it was made.
-func Cleaned(ctx context.Context, src Source, ci *sqlserver.CaptureInstance) (bool, error) {
-	at, found, err := src.CommitTime(ctx, ci.StartLSN)
+func Cleaned(ctx context.Context, conn Connection, ci *sqlserver.CaptureInstance) (bool, error) {
+	at, found, err := conn.CommitTime(ctx, ci.StartLSN)
 	return found && at.Sub(ci.CreateDate) > cleanedAfter, err
 }
 
@@ -220,7 +220,7 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) (*GapEr
 	first := c.First()
 	behind := first.StartLSN.After(need)
 	if behind {
-		cleaned, err := Cleaned(ctx, r.src, first)
+		cleaned, err := Cleaned(ctx, r.conn, first)
 		switch {
 		case err != nil:
 			return nil, err
@@ -249,7 +249,7 @@ func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) (h
 	if len(missing) == 0 {
 		return nil, nil
 	}
-	lows, err := r.src.LowLSNs(ctx)
+	lows, err := r.conn.LowLSNs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) (h
 				continue
 			}
 			err := r.checkHidden(ctx, id)
-			if !holds(err) {
+			if !canHold(err) {
 				return nil, err
 			}
 			hidden = append(hidden, &tableError{id, err})
@@ -290,7 +290,7 @@ func (r *Reader) missing(tables []*sqlserver.Table) (missing []InstanceIdentity)
 // checkHidden fails with the problem of a table that was missing, if it still
 // is, and else so that the catalogue is read again.
 func (r *Reader) checkHidden(ctx context.Context, id InstanceIdentity) error {
-	tables, err := r.src.Catalogue(ctx, r.opts.Selection)
+	tables, err := r.conn.Catalogue(ctx, r.opts.Selection)
 	if err != nil {
 		return err
 	}

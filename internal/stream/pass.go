@@ -50,10 +50,10 @@ func (p *pass) run(ctx context.Context) error {
 
 // merge takes the next event in the order of positions until none is left.
 func (p *pass) merge(ctx context.Context, changed []*tracked) error {
-	fetch := startFetcher(ctx, p.src, len(changed), p.opts.FetchSize)
+	fetch := startFetcher(ctx, p.conn, len(changed), p.opts.FetchSize)
 	defer fetch.stop()
 
-	sources := make([]*source, 0, len(changed))
+	feeds := make([]*feed, 0, len(changed))
 	for _, t := range changed {
 		low, to := lowerBound(t.id.FirstStart, p.from), p.to
 		if !t.until.IsZero() && !t.until.After(to) {
@@ -62,18 +62,18 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 		if low.After(to) {
 			continue // another instance of the table holds all of the range
 		}
-		s := &source{
+		f := &feed{
 			tracked: t, fetch: fetch, low: low, to: to,
-			// Two pages of each source are held: one read, one ahead.
+			// Two pages of each feed are held: one read, one ahead.
 			share: max(1, p.opts.MaxBytes/(2*len(changed))), limit: min(p.opts.FetchSize, firstPage),
 			reply: make(chan fetched, 1),
 		}
-		s.request(nil)
-		sources = append(sources, s)
+		f.request(nil)
+		feeds = append(feeds, f)
 	}
 	var q queue
 	rows := 0 // of the first pages
-	for _, s := range sources {
+	for _, s := range feeds {
 		more, err := s.advance(ctx)
 		if err != nil {
 			return err

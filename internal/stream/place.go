@@ -12,9 +12,14 @@ type Place struct {
 	Position lsn.Position
 	Held     []Held
 
-	// late is the number of the held table, from 1 on, whose events end at this
-	// place; zero: they are those of the others.
-	late int
+	turn turn
+}
+
+// turn tells whose events end at a place: while a held table catches up, its own
+// stand alone in their batches. The zero turn is that of all the others.
+type turn struct {
+	held  bool
+	index int // of the held table, into Place.Held
 }
 
 // Held is a table that cannot be read on, and how far it is read.
@@ -32,12 +37,12 @@ type Held struct {
 // Behind returns the place behind one event of a batch, given the place behind
 // the last.
 func (p Place) Behind(event lsn.Position) Place {
-	if p.late == 0 {
+	if !p.turn.held {
 		p.Position = event
 		return p
 	}
 	p.Held = slices.Clone(p.Held)
-	p.Held[p.late-1].Position = event
+	p.Held[p.turn.index].Position = event
 	return p
 }
 

@@ -1,11 +1,11 @@
 package stream
 
-// queue is a binary heap of sources by the position of their next event.
-type queue []*source
+// queue is a binary heap of feeds by the position of their next event.
+type queue []*feed
 
-// push adds a source that has a next event.
-func (q *queue) push(s *source) {
-	*q = append(*q, s)
+// push adds a feed that has a next event.
+func (q *queue) push(f *feed) {
+	*q = append(*q, f)
 	h := *q
 	for i := len(h) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -17,7 +17,7 @@ func (q *queue) push(s *source) {
 	}
 }
 
-// pop removes the first source.
+// pop removes the first feed.
 func (q *queue) pop() {
 	h := *q
 	last := len(h) - 1
@@ -27,7 +27,7 @@ func (q *queue) pop() {
 	q.fix()
 }
 
-// fix restores the order after the first source has gone on to a later event.
+// fix restores the order after the first feed has gone on to a later event.
 func (q *queue) fix() {
 	h := *q
 	for i := 0; ; {

@@ -25,9 +25,9 @@ type Sink interface {
 	Advance(ctx context.Context, to Place) error
 }
 
-// Source is the connection a [Reader] reads from: a *sqlserver.Conn, and in
+// Connection is what a [Reader] reads from: a *sqlserver.Conn, and in
 // tests whatever plays one.
-type Source interface {
+type Connection interface {
 	Catalogue(ctx context.Context, selection sqlserver.Selection) ([]*sqlserver.Table, error)
 	Poll(ctx context.Context, from lsn.LSN, limit int) (sqlserver.Poll, error)
 	Changed(ctx context.Context, r *sqlserver.ChangedReader, from, to lsn.LSN) (sqlserver.Changes, error)
@@ -36,7 +36,7 @@ type Source interface {
 	CommitTime(ctx context.Context, commit lsn.LSN) (t time.Time, found bool, err error)
 }
 
-var _ Source = (*sqlserver.Conn)(nil)
+var _ Connection = (*sqlserver.Conn)(nil)
 
 // Defaults of [Options].
 const (
@@ -145,7 +145,7 @@ func (o Options) withDefaults() Options {
 
 // Reader reads the changes of one database. It is not safe for concurrent use.
 type Reader struct {
-	src  Source
+	conn Connection
 	sink Sink
 	opts Options
 
@@ -175,9 +175,9 @@ type Reader struct {
 // New returns a reader that goes on from a state. It does not talk to the
 // server before the first pass. To follow a lost connection, make a new reader
 // from State.
-func New(src Source, sink Sink, opts Options, start State) *Reader {
+func New(conn Connection, sink Sink, opts Options, start State) *Reader {
 	return &Reader{
-		src: src, sink: sink, opts: opts.withDefaults(),
+		conn: conn, sink: sink, opts: opts.withDefaults(),
 		position:  start.Position,
 		holding:   holding{held: start.Held, tried: map[string]trial{}},
 		instances: instances{known: start.Instances, structures: start.Structures, byCommand: start.ByCommand},
@@ -194,7 +194,7 @@ func (r *Reader) State() State {
 // the connection can: it goes on after the last event handed over. [ErrBehind]
 // is no failure and no success: the pass should be done again later.
 func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
-	if len(r.late) > 0 {
+	if len(r.catchingUp) > 0 {
 		err = r.catchUp(ctx)
 		return err == nil, err
 	}
@@ -203,7 +203,7 @@ func (r *Reader) PollOnce(ctx context.Context) (more bool, err error) {
 	switch {
 	case err == nil:
 		r.rechosen = false
-		late, err := r.beginLate(ctx)
+		late, err := r.beginCatchingUp(ctx)
 		if err == nil && !late {
 			err = r.checkLeft()
 		}
@@ -249,7 +249,7 @@ func outdated(err error) bool {
 }
 
 func (r *Reader) pollOnce(ctx context.Context) (bool, error) {
-	poll, err := r.src.Poll(ctx, firstCommit(r.position), r.opts.MaxIterationTransactions)
+	poll, err := r.conn.Poll(ctx, firstCommit(r.position), r.opts.MaxIterationTransactions)
 	if err != nil {
 		return false, err
 	}
@@ -381,7 +381,7 @@ func (r *Reader) checkRetention(ctx context.Context, highestStart, need lsn.LSN)
 	if !highestStart.After(need) {
 		return nil
 	}
-	lows, err := r.src.LowLSNs(ctx)
+	lows, err := r.conn.LowLSNs(ctx)
 	if err != nil {
 		return err
 	}
@@ -415,13 +415,13 @@ func (r *Reader) changed(ctx context.Context, from, to lsn.LSN) ([]*tracked, err
 	if !r.asksForChanges() {
 		return r.tracked, nil
 	}
-	changes, err := r.src.Changed(ctx, r.changedReader, from, to)
+	changes, err := r.conn.Changed(ctx, r.changedReader, from, to)
 	var problem sqlserver.Problem
 	if r.opts.Function && errors.As(err, &problem) && problem.Reason() == sqlserver.ReasonPermission {
 		r.noChangeTables = true
 		return r.tracked, nil
 	}
-	if err != nil && holds(err) {
+	if err != nil && canHold(err) {
 		return r.tracked, nil // each says for itself what is wrong with it
 	}
 	if err != nil {

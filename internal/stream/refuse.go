@@ -17,7 +17,7 @@ import (
 // login may not read it: then going over to it would end the reading of a table
 // that can be read. Function tells how it would be read; see
 // [Options.Function].
-func Refusals(ctx context.Context, src Source, function bool) func(t *sqlserver.Table, old, newer *sqlserver.CaptureInstance) (string, error) {
+func Refusals(ctx context.Context, conn Connection, function bool) func(t *sqlserver.Table, old, newer *sqlserver.CaptureInstance) (string, error) {
 	return func(t *sqlserver.Table, old, newer *sqlserver.CaptureInstance) (string, error) {
 		if missing := missingColumns(t, old, newer); len(missing) > 0 {
 			return fmt.Sprintf("it does not capture %s", strings.Join(missing, ", ")), nil
@@ -25,7 +25,7 @@ func Refusals(ctx context.Context, src Source, function bool) func(t *sqlserver.
 		if newer.ChangeTable == "" && !function {
 			return "its change table cannot be seen by the login; " + newer.GrantRemedy(), nil
 		}
-		return unreadable(ctx, src, function, newer)
+		return unreadable(ctx, conn, function, newer)
 	}
 }
 
@@ -41,12 +41,12 @@ func missingColumns(t *sqlserver.Table, old, newer *sqlserver.CaptureInstance) (
 }
 
 // unreadable tries to read an instance at its beginning.
-func unreadable(ctx context.Context, src Source, function bool, ci *sqlserver.CaptureInstance) (reason string, err error) {
+func unreadable(ctx context.Context, conn Connection, function bool, ci *sqlserver.CaptureInstance) (reason string, err error) {
 	reader := sqlserver.NewChangeReader(ci, ci.HasCommand, nil)
 	if function {
 		reader = sqlserver.NewFunctionReader(ci, nil)
 	}
-	page, err := src.ReadChanges(ctx, reader, sqlserver.ChangeQuery{From: ci.StartLSN, To: ci.StartLSN, Limit: 1, MaxBytes: 1})
+	page, err := conn.ReadChanges(ctx, reader, sqlserver.ChangeQuery{From: ci.StartLSN, To: ci.StartLSN, Limit: 1, MaxBytes: 1})
 	var problem sqlserver.Problem
 	switch {
 	case err == nil:

@@ -74,7 +74,7 @@ func (r *Reader) rereadDue() (at lsn.LSN, due bool) {
 	}
 	for i := range r.known {
 		again := r.known[i].Reread
-		if again == nil || again.over(r.position) || !again.At.After(r.reread) || r.holdsIdentity(&r.known[i]) {
+		if again == nil || again.over(r.position) || !again.At.After(r.reread) || r.isHeld(&r.known[i]) {
 			continue
 		}
 		if !due || again.At.Before(at) {
@@ -131,7 +131,7 @@ func (r *Reader) checkRows(ctx context.Context, c Choice) error {
 // cannot.
 func (r *Reader) troubleOf(tables tablesError) error {
 	for _, of := range tables {
-		if r.opts.OnHeld == nil || !holds(of.err) {
+		if r.opts.OnHeld == nil || !canHold(of.err) {
 			return of.err
 		}
 	}
@@ -187,7 +187,7 @@ func (r *Reader) forgetRereads(saved Place) []InstanceIdentity {
 	}
 	for i := range known {
 		again := known[i].Reread
-		if again != nil && !r.holdsIdentity(&known[i]) && again.over(saved.of(&known[i])) {
+		if again != nil && !r.isHeld(&known[i]) && again.over(saved.of(&known[i])) {
 			known[i].Reread = nil
 		}
 	}

@@ -59,7 +59,7 @@ func (p *rereadPlay) note(at lsn.Position) {
 // Emit implements [Sink].
 func (p *rereadPlay) Emit(ctx context.Context, b *event.Batch, upTo Place) error {
 	defer p.note(upTo.Position)
-	if upTo.late > 0 {
+	if upTo.turn.held {
 		p.sink.messages = append(p.sink.messages, b.Messages...)
 		return nil
 	}

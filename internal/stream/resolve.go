@@ -21,8 +21,8 @@ type Offset struct {
 // LSNs do, what was delivered of it is not its beginning: then the state is the
 // one before it, and replayed is set. The change tables must still hold the
 // transaction and everything after it.
-func Resolve(ctx context.Context, src Source, opts Options, at Offset) (state State, replayed bool, err error) {
-	poll, err := src.Poll(ctx, at.Commit, 1)
+func Resolve(ctx context.Context, conn Connection, opts Options, at Offset) (state State, replayed bool, err error) {
+	poll, err := conn.Poll(ctx, at.Commit, 1)
 	if err != nil {
 		return State{}, false, err
 	}
@@ -39,7 +39,7 @@ func Resolve(ctx context.Context, src Source, opts Options, at Offset) (state St
 		start = lsn.EndOf(at.Commit)
 		r.delivered = start
 	}
-	reader := New(src, r, opts, State{Position: start})
+	reader := New(conn, r, opts, State{Position: start})
 	for more := true; more && !r.passed; {
 		if more, err = reader.PollOnce(ctx); err != nil {
 			return State{}, false, err

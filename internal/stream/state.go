@@ -24,15 +24,15 @@ type State struct {
 	// Structures are what consumers were told of the tables.
 	Structures []Structure `json:"structures,omitempty"`
 
-	late int // of [Place]
+	turn turn // of the place that the state is at; not stored
 }
 
 // Place returns how far the database is read.
-func (s State) Place() Place { return Place{Position: s.Position, Held: s.Held, late: s.late} }
+func (s State) Place() Place { return Place{Position: s.Position, Held: s.Held, turn: s.turn} }
 
 // At returns the state at another place.
 func (s State) At(p Place) State {
-	s.Position, s.Held, s.late = p.Position, p.Held, p.late
+	s.Position, s.Held, s.turn = p.Position, p.Held, p.turn
 	return s
 }
 

@@ -37,16 +37,16 @@ func (t *tracked) trouble(err error) error {
 	if refused := sqlserver.ColumnsRefused(err, "cdc", table, t.shape.Columns); refused != nil {
 		err = refused
 	} else if sqlserver.Classify(err) == sqlserver.ClassPermission {
-		err = sqlserver.NewProblem(sqlserver.ReasonPermission, "the login may not read the changes of table "+t.name(),
+		err = sqlserver.NotPermitted("the login may not read the changes of table "+t.name(),
 			"run GRANT SELECT ON [cdc]."+sqlserver.Quote(table)+" TO the login's user", err)
 	}
 	return &tableError{t.id, err}
 }
 
-// holds reports whether a table with an error can be held: whatever it is waits
+// canHold reports whether a table with an error can be held: whatever it is waits
 // in the change table, or is gone, and nothing about the connection is wrong.
 // (Where a person wants values that fit no event to end the reading, they do.)
-func holds(err error) bool {
+func canHold(err error) bool {
 	var problem sqlserver.Problem
 	if errors.As(err, &problem) {
 		switch problem.Reason() {
@@ -77,7 +77,7 @@ func (r *Reader) troubles(err error) tablesError {
 		for _, gap := range gaps.gaps {
 			several = append(several, r.gapTrouble(gap, gaps.known))
 		}
-	case errors.As(err, &one) && holds(one.err):
+	case errors.As(err, &one) && canHold(one.err):
 		several = tablesError{one}
 	}
 	if len(several) > 0 && len(r.held) == 0 && !r.readsOther(several[0].id) {

@@ -35,9 +35,9 @@ func (c *change) last() *sqlserver.ChangeRow {
 	return c.before
 }
 
-// source is one change table within a pass. It holds the page being read and
+// feed is one change table within a pass. It holds the page being read and
 // asks for the next one as soon as it has begun with it.
-type source struct {
+type feed struct {
 	tracked *tracked
 	fetch   *fetcher
 	low     lsn.LSN // first commit LSN to read
@@ -53,36 +53,36 @@ type source struct {
 	head change
 }
 
-// before reports whether the source's next event comes before other's.
-func (s *source) before(other *source) bool { return s.head.at.Before(other.head.at) }
+// before reports whether the feed's next event comes before other's.
+func (f *feed) before(other *feed) bool { return f.head.at.Before(other.head.at) }
 
 // advance makes head the next event. It returns false at the end.
-func (s *source) advance(ctx context.Context) (bool, error) {
-	row, err := s.row(ctx)
+func (f *feed) advance(ctx context.Context) (bool, error) {
+	row, err := f.row(ctx)
 	if row == nil || err != nil {
 		return false, err
 	}
 	switch row.Operation {
 	case opInsert:
-		s.head = change{op: event.OpCreate, after: row, at: row.Position(), rows: 1}
+		f.head = change{op: event.OpCreate, after: row, at: row.Position(), rows: 1}
 	case opDelete:
-		s.head = change{op: event.OpDelete, before: row, at: row.Position(), rows: 1}
+		f.head = change{op: event.OpDelete, before: row, at: row.Position(), rows: 1}
 	case opUpdateBefore:
-		if s.at == len(s.page.Rows) {
+		if f.at == len(f.page.Rows) {
 			row = row.Clone() // turning the page gives it back
 		}
-		after, err := s.row(ctx)
+		after, err := f.row(ctx)
 		if err != nil {
 			return false, err
 		}
 		if !isPair(row, after) {
 			return false, fmt.Errorf("reading changes of instance %q: the row before an update at %s is not followed by the row after it",
-				s.tracked.id.Name, row.Position())
+				f.tracked.id.Name, row.Position())
 		}
-		s.head = change{op: event.OpUpdate, before: row, after: after, at: after.Position(), rows: 2}
+		f.head = change{op: event.OpUpdate, before: row, after: after, at: after.Position(), rows: 2}
 	default:
 		return false, fmt.Errorf("reading changes of instance %q: the row after an update at %s does not follow the row before it",
-			s.tracked.id.Name, row.Position())
+			f.tracked.id.Name, row.Position())
 	}
 	return true, nil
 }
@@ -96,60 +96,60 @@ func isPair(before, after *sqlserver.ChangeRow) bool {
 
 // row returns the next change row, nil at the end. It is good until the next
 // call.
-func (s *source) row(ctx context.Context) (*sqlserver.ChangeRow, error) {
-	for s.at == len(s.page.Rows) {
-		if s.end {
-			s.page.Release()
-			s.at = 0
+func (f *feed) row(ctx context.Context) (*sqlserver.ChangeRow, error) {
+	for f.at == len(f.page.Rows) {
+		if f.end {
+			f.page.Release()
+			f.at = 0
 			return nil, nil
 		}
-		if err := s.turn(ctx); err != nil {
+		if err := f.turnPage(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.at++
-	return &s.page.Rows[s.at-1], nil
+	f.at++
+	return &f.page.Rows[f.at-1], nil
 }
 
-// turn waits for the next page and asks for the one after it.
-func (s *source) turn(ctx context.Context) error {
+// turnPage waits for the next page and asks for the one after it.
+func (f *feed) turnPage(ctx context.Context) error {
 	var reply fetched
 	select {
-	case reply = <-s.reply:
+	case reply = <-f.reply:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	if reply.err != nil {
-		return s.tracked.trouble(s.refused(reply.err))
+		return f.tracked.trouble(f.refused(reply.err))
 	}
 	// Cleanup moves an instance's low end first and removes rows then: if the
 	// low end has not passed the page's beginning by now, the page is whole.
-	if need := s.low; reply.page.Low.After(need) && !s.tracked.id.FirstStart.IsZero() {
-		return s.tracked.trouble(s.tracked.gap(need, reply.page.Low))
+	if need := f.low; reply.page.Low.After(need) && !f.tracked.id.FirstStart.IsZero() {
+		return f.tracked.trouble(f.tracked.gap(need, reply.page.Low))
 	}
-	if err := s.checkColumns(reply.page.Columns); err != nil {
+	if err := f.checkColumns(reply.page.Columns); err != nil {
 		return err
 	}
 	n := len(reply.page.Rows)
-	s.page.Release()
-	s.page, s.at, s.end = reply.page, 0, reply.page.End || n == 0
-	if !s.end {
-		s.limit = nextLimit(s.limit, s.page.Bytes/n, s.share, s.fetch.size)
-		last := s.page.Rows[n-1].Position()
-		s.low = last.Commit
-		s.request(&last)
+	f.page.Release()
+	f.page, f.at, f.end = reply.page, 0, reply.page.End || n == 0
+	if !f.end {
+		f.limit = nextLimit(f.limit, f.page.Bytes/n, f.share, f.fetch.size)
+		last := f.page.Rows[n-1].Position()
+		f.low = last.Commit
+		f.request(&last)
 	}
 	return nil
 }
 
 // checkColumns fails if the change table's columns have other types than in the
 // pages before. The capture job alters them in place, at any moment.
-func (s *source) checkColumns(columns uint64) error {
-	if s.tracked.columns == 0 {
-		s.tracked.columns = columns
+func (f *feed) checkColumns(columns uint64) error {
+	if f.tracked.columns == 0 {
+		f.tracked.columns = columns
 	}
-	if s.tracked.columns != columns {
-		return fmt.Errorf("reading changes of instance %q: %w", s.tracked.id.Name, errAltered)
+	if f.tracked.columns != columns {
+		return fmt.Errorf("reading changes of instance %q: %w", f.tracked.id.Name, errAltered)
 	}
 	return nil
 }
@@ -157,22 +157,22 @@ func (s *source) checkColumns(columns uint64) error {
 // refused turns a range that the instance's function refused into what it
 // means: changes of it were cleaned away, or the instance had no beginning when
 // it was looked at last and has one now.
-func (s *source) refused(err error) error {
+func (f *feed) refused(err error) error {
 	var beyond *sqlserver.RangeError
 	switch {
-	case !errors.As(err, &beyond) || !beyond.Low.After(s.low):
+	case !errors.As(err, &beyond) || !beyond.Low.After(f.low):
 		return err
-	case s.tracked.id.FirstStart.IsZero():
+	case f.tracked.id.FirstStart.IsZero():
 		return fmt.Errorf("%w: %w", errAltered, err)
 	default:
-		return s.tracked.gap(s.low, beyond.Low)
+		return f.tracked.gap(f.low, beyond.Low)
 	}
 }
 
 // request asks for the page after a row, or for the first one.
-func (s *source) request(after *lsn.Position) {
-	s.fetch.requests <- request{source: s, query: sqlserver.ChangeQuery{
-		From: s.low, To: s.to, After: after, Limit: s.limit, MaxBytes: s.share,
+func (f *feed) request(after *lsn.Position) {
+	f.fetch.requests <- request{feed: f, query: sqlserver.ChangeQuery{
+		From: f.low, To: f.to, After: after, Limit: f.limit, MaxBytes: f.share,
 	}}
 }
 

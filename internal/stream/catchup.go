@@ -14,7 +14,7 @@ import (
 // alone, reads it from its position up to that of the others, who wait. It is a
 // source and a sink to that reader.
 type lateTable struct {
-	Source
+	Connection
 	parent *Reader
 	held   Held // as it was when the catching up began
 	reader *Reader
@@ -23,13 +23,13 @@ type lateTable struct {
 }
 
 var (
-	_ Source = (*lateTable)(nil)
-	_ Sink   = (*lateTable)(nil)
+	_ Connection = (*lateTable)(nil)
+	_ Sink       = (*lateTable)(nil)
 )
 
-// beginLate lets the held tables catch up that are due to be tried, once the
+// beginCatchingUp lets the held tables catch up that are due to be tried, once the
 // others stand between two transactions. It reports whether there are any.
-func (r *Reader) beginLate(ctx context.Context) (bool, error) {
+func (r *Reader) beginCatchingUp(ctx context.Context) (bool, error) {
 	if len(r.held) == 0 || r.position.Command != lsn.MaxCommand {
 		return false, nil
 	}
@@ -40,18 +40,18 @@ func (r *Reader) beginLate(ctx context.Context) (bool, error) {
 		}
 		if tables == nil {
 			var err error
-			if tables, err = r.src.Catalogue(ctx, r.opts.Selection); err != nil {
+			if tables, err = r.conn.Catalogue(ctx, r.opts.Selection); err != nil {
 				return false, err
 			}
 		}
-		r.late = append(r.late, r.newLate(h, tables))
+		r.catchingUp = append(r.catchingUp, r.newLateTable(h, tables))
 	}
-	return len(r.late) > 0, nil
+	return len(r.catchingUp) > 0, nil
 }
 
-// newLate prepares reading a held table.
-func (r *Reader) newLate(h Held, tables []*sqlserver.Table) *lateTable {
-	l := &lateTable{Source: r.src, parent: r, held: h, tables: tables}
+// newLateTable prepares reading a held table.
+func (r *Reader) newLateTable(h Held, tables []*sqlserver.Table) *lateTable {
+	l := &lateTable{Connection: r.conn, parent: r, held: h, tables: tables}
 	opts := r.opts
 	opts.OnHeld, opts.OnPoll, opts.Reread = nil, nil, nil
 	opts.OnInstances = l.learn
@@ -80,17 +80,17 @@ func (r *Reader) newLate(h Held, tables []*sqlserver.Table) *lateTable {
 // catchUp does one pass over the first of the tables that catch up. One that has
 // come to where the others are is read with them from there on.
 func (r *Reader) catchUp(ctx context.Context) error {
-	l := r.late[0]
+	l := r.catchingUp[0]
 	more, err := l.reader.PollOnce(ctx)
 	switch {
-	case err != nil && !holds(err), err != nil && r.opts.OnHeld == nil:
+	case err != nil && !canHold(err), err != nil && r.opts.OnHeld == nil:
 		return err
 	case err != nil:
 		r.sayHeld(l.held, err)
 	// Behind a commit the others may stand behind rows too, or a structure.
 	case !l.reader.position.Before(lsn.EndOf(r.position.Commit)):
 		if err := l.checkRows(ctx); err != nil {
-			if !holds(err) {
+			if !canHold(err) {
 				return err
 			}
 			r.sayHeld(l.held, err)
@@ -106,7 +106,7 @@ func (r *Reader) catchUp(ctx context.Context) error {
 	default: // the server is behind where it was: later
 		r.tried[l.held.Name()] = trial{time.Now(), r.tried[l.held.Name()].err}
 	}
-	r.late = r.late[1:]
+	r.catchingUp = r.catchingUp[1:]
 	return nil
 }
 
@@ -126,13 +126,13 @@ func (h Held) same(o Held) bool {
 	return h.SourceObjectID == o.SourceObjectID && h.names(o.Schema, o.Table)
 }
 
-// Catalogue implements [Source]: it has the one table.
+// Catalogue implements [Connection]: it has the one table.
 func (l *lateTable) Catalogue(ctx context.Context, selection sqlserver.Selection) ([]*sqlserver.Table, error) {
 	tables := l.tables
 	l.tables = nil
 	if tables == nil {
 		var err error
-		if tables, err = l.Source.Catalogue(ctx, selection); err != nil {
+		if tables, err = l.Connection.Catalogue(ctx, selection); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +161,7 @@ func (l *lateTable) move(to lsn.Position, handOver func(Place) error) error {
 	place := r.placeAt(r.position)
 	place.Held = slices.Clone(place.Held)
 	i := slices.IndexFunc(place.Held, l.held.same)
-	place.late = i + 1
+	place.turn = turn{held: true, index: i}
 	place.Held[i].Position, place.Held[i].ByCommand = to, l.reader.byCommand
 	if err := handOver(place); err != nil {
 		return err
