@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/race"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
@@ -52,7 +53,7 @@ func (h heldBy) run(t *testing.T, server *simulator.Server, statement string, ta
 // the policy rules what becomes of a table that loses changes until it is granted;
 // the others come to what they have missed.
 func TestCases_HeldTableLosesChanges(t *testing.T) {
-	for _, test := range []struct {
+	tests := []struct {
 		by     heldBy
 		policy string
 		denied []string
@@ -64,7 +65,9 @@ func TestCases_HeldTableLosesChanges(t *testing.T) {
 		{heldByBoth[1], "skip", []string{"b", "a", "c"}, true, rows("b", "1", "3", "4", "5")},
 		{heldByBoth[0], "snapshot", []string{"b", "a", "c"}, true, append(append(rows("b", "1"), reread("b", "1", "2", "3", "4")...), row("b", "5"))},
 		{heldByBoth[1], "snapshot", []string{"b"}, false, append(append(rows("b", "1"), reread("b", "1", "2", "3", "4")...), row("b", "5"))},
-	} {
+	}
+	for i := range race.Every(len(tests), 2) {
+		test := tests[i]
 		t.Run(test.by.mode+" "+test.policy, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := test.by.server(t)
