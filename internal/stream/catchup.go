@@ -88,7 +88,7 @@ func (r *Reader) catchUp(ctx context.Context) error {
 	case err != nil:
 		r.sayHeld(l.held, err)
 	// Behind a commit the others may stand behind rows too, or a structure.
-	case !l.reader.position.Before(lsn.EndOf(r.position.Commit)):
+	case l.reader.readUpTo(r.position.Commit):
 		if err := l.checkRows(ctx); err != nil {
 			if !canHold(err) {
 				return err

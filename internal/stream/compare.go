@@ -15,9 +15,9 @@ type structureChange struct {
 	at    lsn.Position
 }
 
-// comparison finds out what consumers are to be told of the tables' structures
+// structureDiff finds out what consumers are to be told of the tables' structures
 // behind a position.
-type comparison struct {
+type structureDiff struct {
 	reader  *Reader
 	at      lsn.Position
 	changes []found
@@ -35,7 +35,7 @@ type found struct {
 // changes returned, which come after a position, are told. Where nothing is
 // known, nothing is new.
 func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Structure, changes []structureChange) {
-	c := comparison{reader: r, at: at}
+	c := structureDiff{reader: r, at: at}
 	var entries []*Structure
 	for _, old := range r.structures {
 		told := old.toldAt(at)
@@ -76,7 +76,7 @@ func (r *Reader) compareStructures(next []Choice, at lsn.Position) (known []Stru
 
 // versions compares the structures of what is read of a table, one after the
 // other, with what was told of it: nil if nothing was.
-func (c *comparison) versions(choice Choice, told *Structure) *Structure {
+func (c *structureDiff) versions(choice Choice, told *Structure) *Structure {
 	now := choice.First().Shape
 	last := c.version(now, told, c.at)
 	if choice.Before == nil {
@@ -86,7 +86,7 @@ func (c *comparison) versions(choice Choice, told *Structure) *Structure {
 	return c.version(choice.Instance.Shape, last, lsn.EndOf(choice.Identity.FirstStart.Prev()))
 }
 
-func (c *comparison) version(now *schema.Table, told *Structure, after lsn.Position) *Structure {
+func (c *structureDiff) version(now *schema.Table, told *Structure, after lsn.Position) *Structure {
 	if told != nil {
 		now = now.WithNullable(told.Optional)
 	}
@@ -101,7 +101,7 @@ func (c *comparison) version(now *schema.Table, told *Structure, after lsn.Posit
 }
 
 // change notes a change, and returns what is known once it is told.
-func (c *comparison) change(kind string, now *schema.Table, told *Structure, after lsn.Position) *Structure {
+func (c *structureDiff) change(kind string, now *schema.Table, told *Structure, after lsn.Position) *Structure {
 	var digest string
 	if kind != event.TableDropped {
 		digest = event.StructureDigest(now)
@@ -121,7 +121,7 @@ func (c *comparison) change(kind string, now *schema.Table, told *Structure, aft
 }
 
 // place gives the messages their positions, one after the other.
-func (c *comparison) place() (changes []structureChange) {
+func (c *structureDiff) place() (changes []structureChange) {
 	slices.SortStableFunc(c.changes, func(a, b found) int { return a.after.Compare(b.after) })
 	at := c.at
 	for _, f := range c.changes {

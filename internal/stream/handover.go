@@ -44,9 +44,9 @@ func (r *Reader) endHandovers() {
 	}
 }
 
-// complete tells of the instances that are not needed any more, and forgets
+// forgetCompleted tells of the instances that are not needed any more, and forgets
 // them: a restart cannot go back to where they were read.
-func (r *Reader) complete(ctx context.Context) error {
+func (r *Reader) forgetCompleted(ctx context.Context) error {
 	if r.opts.Saved == nil || !r.replaces() {
 		return nil
 	}

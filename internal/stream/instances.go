@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"time"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // instances are the capture instances that a reader reads.
@@ -36,44 +32,15 @@ type instances struct {
 	rechosen bool
 }
 
-// tracked is one capture instance being read.
-type tracked struct {
-	id InstanceIdentity
-	// until is the first commit LSN that is read from a newer instance; zero if
-	// there is none.
-	until   lsn.LSN
-	table   *sqlserver.Table
-	shape   *schema.Table
-	reader  *sqlserver.ChangeReader
-	encoder *event.Encoder
-	// optional are the columns of which consumers know that their fields became
-	// optional.
-	optional []string
-	// columns stands for the types of the pages' columns; zero before the
-	// first page.
-	columns uint64
-}
-
-// name returns the table's name, for people.
-func (t *tracked) name() string { return t.shape.ID().String() }
-
-// gap is the error of changes that were needed from a commit LSN on.
-func (t *tracked) gap(need, low lsn.LSN) *GapError {
-	return &GapError{
-		Table: t.name(), Instance: t.id.Name, Need: need, Low: low, another: len(t.table.Instances) > 1,
-		objectID: t.id.ObjectID, first: t.id.FirstStart,
-	}
-}
-
 // refusedFor is how long a refused instance is not looked at again, unless the
 // set of instances changes: a right that is granted changes nothing else.
 const refusedFor = 5 * time.Minute
 
 // refresh reads the catalogue if the set of instances has changed since, or
-// what is read of them.
-func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
+// what is read of them, and decides anew what is read.
+func (r *Reader) refresh(ctx context.Context, now sqlserver.Fingerprint) error {
 	again := !r.refusedAt.IsZero() && time.Since(r.refusedAt) >= refusedFor
-	if r.loaded && poll.Instances == r.fingerprint && !again {
+	if r.loaded && now == r.fingerprint && !again {
 		return nil
 	}
 	tables, err := r.conn.Catalogue(ctx, r.opts.Selection)
@@ -84,10 +51,19 @@ func (r *Reader) refresh(ctx context.Context, poll sqlserver.Poll) error {
 	if err != nil {
 		return err
 	}
-	if r.loaded && poll.Instances != r.fingerprint {
+	if r.loaded && now != r.fingerprint {
 		clear(r.tried) // what is held may be cured by it
 	}
-	return r.adopt(ctx, next, r.orderOf(next), poll.Instances)
+	p, err := r.plan(next, r.orderOf(next))
+	if err != nil {
+		return err
+	}
+	if err := r.storePlan(ctx, p); err != nil {
+		return err
+	}
+	r.sayHandover(p.choices, p.position)
+	r.adopt(p, now)
+	return nil
 }
 
 // orderOf reports whether changes can be ordered by command id: for that, the
@@ -117,16 +93,49 @@ func (r *Reader) orderOf(next []Choice) (byCommand bool) {
 	return false
 }
 
+// findings are what was found out when it was decided what to read.
+type findings struct {
+	next     []Choice
+	lost     gapsError
+	troubles tablesError
+}
+
 // choose decides which instances of each table are read.
 func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choice, error) {
+	c, err := r.chooseEach(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := r.checkDropped(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	switch c.troubles = append(c.troubles, hidden...); {
+	case len(c.troubles) == 0:
+	case r.opts.OnHeld == nil, len(c.troubles) == 1 && len(c.next) == 0 && len(r.held) == 0:
+		return nil, c.troubles[0].err // there is nothing to go on with
+	default:
+		return nil, c.troubles
+	}
+	if len(c.lost.gaps) > 0 {
+		c.lost.known = append(c.lost.known, r.heldIdentities()...)
+		return nil, &c.lost
+	}
+	r.listed = map[int32]bool{}
+	for _, t := range tables {
+		for _, ci := range t.Instances {
+			r.listed[ci.ObjectID] = true
+		}
+	}
+	return c.next, nil
+}
+
+// chooseEach decides it for each table that is not held. An error is one that is
+// not about a table alone.
+func (r *Reader) chooseEach(ctx context.Context, tables []*sqlserver.Table) (all findings, err error) {
 	terms := TermsAt(r.position, !r.opts.Observe)
 	terms.Refuse = Refusals(ctx, r.conn, r.opts.Function)
 	r.refusedAt = time.Time{}
-	var (
-		next     []Choice
-		lost     gapsError
-		troubles tablesError
-	)
 	for _, t := range tables {
 		if r.isHeldTable(t) {
 			continue
@@ -135,40 +144,19 @@ func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choic
 		var of *tableError
 		switch {
 		case errors.As(err, &of):
-			troubles = append(troubles, of)
+			all.troubles = append(all.troubles, of)
 			continue
 		case err != nil:
-			return nil, err
+			return all, err
 		case c == nil:
 			continue
 		case gap != nil:
-			lost.gaps = append(lost.gaps, gap)
+			all.lost.gaps = append(all.lost.gaps, gap)
 		}
-		lost.known = append(lost.known, c.Identity)
-		next = append(next, *c)
+		all.lost.known = append(all.lost.known, c.Identity)
+		all.next = append(all.next, *c)
 	}
-	hidden, err := r.checkDropped(ctx, tables)
-	if err != nil {
-		return nil, err
-	}
-	switch troubles = append(troubles, hidden...); {
-	case len(troubles) == 0:
-	case r.opts.OnHeld == nil, len(troubles) == 1 && len(next) == 0 && len(r.held) == 0:
-		return nil, troubles[0].err // there is nothing to go on with
-	default:
-		return nil, troubles
-	}
-	if len(lost.gaps) > 0 {
-		lost.known = append(lost.known, r.heldIdentities()...)
-		return nil, &lost
-	}
-	r.listed = map[int32]bool{}
-	for _, t := range tables {
-		for _, ci := range t.Instances {
-			r.listed[ci.ObjectID] = true
-		}
-	}
-	return next, nil
+	return all, nil
 }
 
 // chooseOne decides which instances of a table are read; nil if none is.
@@ -238,107 +226,61 @@ func (r *Reader) checkFirst(ctx context.Context, c Choice, need lsn.LSN) (*GapEr
 	return nil, nil
 }
 
-// checkDropped looks for tables that were read, are wanted and are no longer in
-// the catalogue. A dropped or renamed one took its change table with it and is
-// named. One whose instance is still listed is hidden from the login: going on
-// would pass over its changes. That one is looked for twice, because tables and
-// instances are not listed at the same moment.
-func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) (hidden tablesError, err error) {
-	missing := r.missing(tables)
-	r.releaseUnwanted(tables, missing)
-	if len(missing) == 0 {
-		return nil, nil
-	}
-	lows, err := r.conn.LowLSNs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range missing {
-		held := func(h Held) bool { return h.is(&id) }
-		if _, listed := lows[id.ObjectID]; listed {
-			if slices.ContainsFunc(r.held, held) {
-				continue
-			}
-			err := r.checkHidden(ctx, id)
-			if !canHold(err) {
-				return nil, err
-			}
-			hidden = append(hidden, &tableError{id, err})
-			continue
-		}
-		r.opts.Logger.Error("table was dropped or renamed; changes of it that were not read yet are lost or no longer wanted",
-			"table", id.Schema+"."+id.Table, "instance", id.Name, "position", r.position.String())
-		r.release(held)
-	}
-	return hidden, nil
+// plan is what is read from now on, and from where.
+type plan struct {
+	choices   []Choice
+	tracked   []*tracked
+	byCommand bool
+	position  lsn.Position
+	// known is to be stored before anything is read by the plan; pending are the
+	// changes of structure that it tells of.
+	known   Known
+	pending []structureChange
 }
 
-// missing returns what was read, is wanted and is not among some tables, by id
-// or by name.
-func (r *Reader) missing(tables []*sqlserver.Table) (missing []InstanceIdentity) {
-	for _, id := range r.known {
-		kept := slices.ContainsFunc(tables, func(t *sqlserver.Table) bool {
-			return t.ObjectID == id.SourceObjectID || t.Source.Schema == id.Schema && t.Source.Name == id.Table
-		})
-		if !kept && (r.opts.Selection == nil || r.opts.Selection.Match(id.Schema, id.Table)) {
-			missing = append(missing, id)
-		}
-	}
-	return missing
-}
-
-// checkHidden fails with the problem of a table that was missing, if it still
-// is, and else so that the catalogue is read again.
-func (r *Reader) checkHidden(ctx context.Context, id InstanceIdentity) error {
-	tables, err := r.conn.Catalogue(ctx, r.opts.Selection)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(r.missing(tables), func(m InstanceIdentity) bool { return m.ObjectID == id.ObjectID }) {
-		return sqlserver.HiddenTable(id.Schema, id.Table, id.Name)
-	}
-	return fmt.Errorf("reading instance %q: table %s.%s is back: %w", id.Name, id.Schema, id.Table, errAltered)
-}
-
-// adopt makes a choice the present one: after this nothing can fail.
-func (r *Reader) adopt(ctx context.Context, next []Choice, byCommand bool, fingerprint sqlserver.Fingerprint) error {
-	var (
-		list     []*tracked
-		known    []InstanceIdentity
-		captures []*sqlserver.CaptureInstance
-	)
-	position := startingAt(r.position, r.byCommand, byCommand)
+// plan works out how a choice is read on with.
+func (r *Reader) plan(next []Choice, byCommand bool) (*plan, error) {
+	p := &plan{choices: next, byCommand: byCommand, position: startingAt(r.position, r.byCommand, byCommand)}
 	for _, c := range next {
 		both, err := r.track(c, byCommand)
 		if err != nil {
-			return &tableError{c.Identity, err}
+			return nil, &tableError{c.Identity, err}
 		}
 		for _, t := range both {
-			if err := t.makeOptional(r.optionalAt(t, position)); err != nil {
-				return err
+			if err := t.makeOptional(r.optionalAt(t, p.position)); err != nil {
+				return nil, err
 			}
-			list = append(list, t)
-			captures = append(captures, t.reader.Instance())
 		}
-		known = append(known, c.Identity)
-		if c.replay && byCommand && insideTransaction(position) {
-			position = replaying(position)
-		}
-	}
-	known = append(known, r.heldIdentities()...)
-	structures, pending := r.compareStructures(next, position)
-	told := Known{Instances: known, Structures: structures}
-	if byCommand != r.byCommand || !told.same(Known{Instances: r.known, Structures: r.structures}) {
-		if err := r.store(ctx, byCommand, told); err != nil {
-			return err
+		p.tracked = append(p.tracked, both...)
+		p.known.Instances = append(p.known.Instances, c.Identity)
+		if c.replay && byCommand && insideTransaction(p.position) {
+			p.position = replaying(p.position)
 		}
 	}
-	r.sayHandover(next, position)
-	r.position, r.structures, r.pending = position, structures, pending
-	r.chosen, r.tracked, r.known, r.byCommand = next, list, known, byCommand
+	p.known.Instances = append(p.known.Instances, r.heldIdentities()...)
+	p.known.Structures, p.pending = r.compareStructures(next, p.position)
+	return p, nil
+}
+
+// storePlan stores what a plan changes of what is known.
+func (r *Reader) storePlan(ctx context.Context, p *plan) error {
+	if p.byCommand == r.byCommand && p.known.same(Known{Instances: r.known, Structures: r.structures}) {
+		return nil
+	}
+	return r.store(ctx, p.byCommand, p.known)
+}
+
+// adopt makes a plan, which is stored, the present one.
+func (r *Reader) adopt(p *plan, now sqlserver.Fingerprint) {
+	captures := make([]*sqlserver.CaptureInstance, len(p.tracked))
+	for i, t := range p.tracked {
+		captures[i] = t.reader.Instance()
+	}
 	r.changedReader = sqlserver.NewChangedReader(captures)
-	r.fingerprint, r.loaded = fingerprint, true
-	return nil
+	r.position, r.pending = p.position, p.pending
+	r.known, r.structures, r.byCommand = p.known.Instances, p.known.Structures, p.byCommand
+	r.chosen, r.tracked = p.choices, p.tracked
+	r.fingerprint, r.loaded = now, true
 }
 
 // store tells whoever keeps it what is known from now on.
@@ -351,43 +293,3 @@ func (r *Reader) store(ctx context.Context, byCommand bool, known Known) error {
 	}
 	return nil
 }
-
-// track prepares reading the instances of a choice.
-func (r *Reader) track(c Choice, byCommand bool) ([]*tracked, error) {
-	now, err := r.trackOne(c.Table, c.Instance, c.Identity, byCommand)
-	if err != nil || c.Before == nil {
-		return []*tracked{now}, err
-	}
-	before, err := r.trackOne(c.Table, c.Before, *c.Identity.Replaced, byCommand)
-	if err != nil {
-		return nil, err
-	}
-	before.until = c.Identity.FirstStart
-	return []*tracked{before, now}, nil
-}
-
-// trackOne prepares reading an instance. One that is read already keeps its
-// encoder unless the capture job has altered a column of its change table,
-// which keeps its object id.
-func (r *Reader) trackOne(table *sqlserver.Table, ci *sqlserver.CaptureInstance, id InstanceIdentity, byCommand bool) (*tracked, error) {
-	t := &tracked{id: id, table: table, shape: ci.Shape}
-	if r.opts.Function {
-		t.reader = sqlserver.NewFunctionReader(ci, r.opts.Skipped)
-	} else {
-		t.reader = sqlserver.NewChangeReader(ci, byCommand, r.opts.Skipped)
-	}
-	at := slices.IndexFunc(r.tracked, func(old *tracked) bool { return old.id.is(ci) })
-	if at >= 0 && sameShape(r.tracked[at].shape, t.shape) {
-		t.encoder = r.tracked[at].encoder
-		return t, nil
-	}
-	var err error
-	if t.encoder, err = r.opts.Encoder(t.shape); err != nil {
-		return nil, fmt.Errorf("preparing table %s: %w", t.name(), err)
-	}
-	return t, nil
-}
-
-// sameShape reports whether rows of two table versions look the same. Defaults
-// may be values that cannot be compared by ==.
-func sameShape(a, b *schema.Table) bool { return reflect.DeepEqual(a, b) }

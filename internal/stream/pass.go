@@ -52,7 +52,36 @@ func (p *pass) run(ctx context.Context) error {
 func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 	fetch := startFetcher(ctx, p.conn, len(changed), p.opts.FetchSize)
 	defer fetch.stop()
+	q, rows, err := begin(ctx, p.feeds(changed, fetch))
+	if err != nil {
+		return err
+	}
+	p.batch = event.NewBatch(min(rows, p.opts.MaxBatchSize))
+	for len(q) > 0 {
+		f := q[0]
+		if err := p.add(ctx, f.tracked, &f.head); err != nil {
+			return err
+		}
+		more, err := f.advance(ctx)
+		switch {
+		case err != nil:
+			return err
+		case more:
+			q.fix()
+		default:
+			q.pop()
+		}
+	}
+	// What is behind a whole transaction comes after its end.
+	if err := p.tell(p.batch, lsn.EndOf(p.last.Commit)); err != nil {
+		return err
+	}
+	return p.transactions.end(p.batch)
+}
 
+// feeds returns those of the tables with changes, each with its first page asked
+// for.
+func (p *pass) feeds(changed []*tracked, fetch *fetcher) []*feed {
 	feeds := make([]*feed, 0, len(changed))
 	for _, t := range changed {
 		low, to := lowerBound(t.id.FirstStart, p.from), p.to
@@ -71,39 +100,23 @@ func (p *pass) merge(ctx context.Context, changed []*tracked) error {
 		f.request(nil)
 		feeds = append(feeds, f)
 	}
-	var q queue
-	rows := 0 // of the first pages
-	for _, s := range feeds {
-		more, err := s.advance(ctx)
+	return feeds
+}
+
+// begin waits for the first page of each feed, and returns those that have an
+// event, and the number of rows there are.
+func begin(ctx context.Context, feeds []*feed) (q queue, rows int, err error) {
+	for _, f := range feeds {
+		more, err := f.advance(ctx)
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		if more {
-			q.push(s)
+			q.push(f)
 		}
-		rows += len(s.page.Rows)
+		rows += len(f.page.Rows)
 	}
-	p.batch = event.NewBatch(min(rows, p.opts.MaxBatchSize))
-	for len(q) > 0 {
-		s := q[0]
-		if err := p.add(ctx, s.tracked, &s.head); err != nil {
-			return err
-		}
-		more, err := s.advance(ctx)
-		switch {
-		case err != nil:
-			return err
-		case more:
-			q.fix()
-		default:
-			q.pop()
-		}
-	}
-	// What is behind a whole transaction comes after its end.
-	if err := p.tell(p.batch, lsn.EndOf(p.last.Commit)); err != nil {
-		return err
-	}
-	return p.transactions.end(p.batch)
+	return q, rows, nil
 }
 
 // add encodes one event unless it was delivered before.

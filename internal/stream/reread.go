@@ -67,21 +67,22 @@ func (id InstanceIdentity) from(skipped Skipped) InstanceIdentity {
 	return id
 }
 
-// rereadDue returns the commit LSN behind which the stream has to pause next.
-func (r *Reader) rereadDue() (at lsn.LSN, due bool) {
+// nextPause returns the commit LSN behind which the stream has to pause next for
+// rows.
+func (r *Reader) nextPause() (at lsn.LSN, pauses bool) {
 	if r.opts.Reread == nil {
 		return at, false // somebody else pauses
 	}
 	for i := range r.known {
 		again := r.known[i].Reread
-		if again == nil || again.over(r.position) || !again.At.After(r.reread) || r.isHeld(&r.known[i]) {
+		if again == nil || again.over(r.position) || !again.At.After(r.pausedAt) || r.isHeld(&r.known[i]) {
 			continue
 		}
-		if !due || again.At.Before(at) {
-			at, due = again.At, true
+		if !pauses || again.At.Before(at) {
+			at, pauses = again.At, true
 		}
 	}
-	return at, due
+	return at, pauses
 }
 
 // over reports whether a position lies behind the rows.
@@ -112,7 +113,7 @@ func (r *Reader) readAgain(ctx context.Context, at lsn.LSN) error {
 	if err != nil {
 		return err
 	}
-	r.reread = at
+	r.pausedAt = at
 	if r.position.Before(upTo) {
 		r.position = upTo
 	}
@@ -164,10 +165,10 @@ func (r *Reader) postponeReread(ctx context.Context, held Held) error {
 	known := slices.Clone(r.known)
 	for i, id := range known {
 		again := id.Reread
-		if again == nil || !held.is(&id) || again.At.After(r.reread) && !again.over(r.position) {
+		if again == nil || !held.is(&id) || again.At.After(r.pausedAt) && !again.over(r.position) {
 			continue
 		}
-		at := later(r.newest, r.reread.Next())
+		at := later(r.newest, r.pausedAt.Next())
 		known[i] = id.from(Skipped{To: at.Next()})
 		known[i].Skipped, known[i].Reread = id.Skipped, &Reread{At: at}
 		if err := r.store(ctx, r.byCommand, Known{Instances: known, Structures: r.structures}); err != nil {
