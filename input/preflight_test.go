@@ -71,6 +71,14 @@ func TestPreflight_AllAtOnce(t *testing.T) {
 			grants: changes + sources + "CREATE ROLE hushed\nALTER ROLE hushed ADD MEMBER reader\nDENY SELECT (w) ON dbo.plain TO hushed\n",
 			want:   "GRANT SELECT ON [dbo].[plain] ([w]) TO [reader]", cure: "REVOKE SELECT (w) ON dbo.plain FROM hushed",
 		},
+		"a change table denied to a role": {
+			grants: changes + sources + "CREATE ROLE hushed\nALTER ROLE hushed ADD MEMBER reader\nDENY SELECT ON cdc.dbo_plain_CT TO hushed\n",
+			want:   "GRANT SELECT ON [cdc].[dbo_plain_CT] TO [reader]", cure: "REVOKE SELECT ON cdc.dbo_plain_CT FROM hushed",
+		},
+		"the schema of the changes denied": {
+			grants: sources + "DENY SELECT ON SCHEMA::cdc TO reader\nGRANT SELECT ON cdc.change_tables TO reader\n",
+			want:   "GRANT SELECT ON SCHEMA::cdc TO [reader]",
+		},
 		"a column denied, by functions": {
 			grants: changes + sources + "ALTER ROLE gate ADD MEMBER reader\nDENY SELECT (w) ON dbo.plain TO reader\n", fields: "data_query_mode: function",
 			want: "GRANT SELECT ON [dbo].[plain] ([w]) TO [reader]",
@@ -94,7 +102,8 @@ func TestPreflight_AllAtOnce(t *testing.T) {
 				require.True(t, found, "log:\n%s", p.logs)
 				said = said[:strings.IndexAny(said, "\"\n")]
 				said, _, _ = strings.Cut(said, "; and ")
-				said, _, _ = strings.Cut(said, "; what is denied to a role")
+				said, _, _ = strings.Cut(said, "; if it is still refused then")
+				assert.Contains(t, p.logs.String(), "sys.database_permissions WHERE state = 'D'")
 				said, _, _ = strings.Cut(said, ", or set ")
 				require.Equal(t, sortedStatements(test.want), sortedStatements(said))
 				sqlExec(t, server, "USE db\n"+said+"\n"+test.cure)

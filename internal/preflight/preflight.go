@@ -25,9 +25,6 @@ type Rights struct {
 	sqlserver.Rights
 	conn *sqlserver.Conn
 	want Want
-	// denied is set if a column is denied: to the login, where a GRANT takes the
-	// DENY's place, or to a role that it is in, where it does not.
-	denied bool
 }
 
 // Catalogue makes sure that the catalogue of change data capture may be read. If
@@ -174,7 +171,6 @@ func (r *Rights) grantSource(grants *sqlserver.Grants, t *sqlserver.Table) {
 		grants.Select(t.Source.Schema, t.Source.Name)
 	default:
 		grants.Select(t.Source.Schema, t.Source.Name, missing...)
-		r.denied = r.denied || r.Unreadable[t.ObjectID].Denied
 	}
 }
 
@@ -205,10 +201,7 @@ func (r *Rights) unreadable(t *sqlserver.Table) []string {
 
 // lacks is the problem of missing rights.
 func (r *Rights) lacks(grants *sqlserver.Grants, more string) error {
-	if r.denied {
-		more += "; what is denied to a role of the login is still denied then: REVOKE that"
-	}
 	run := "run " + strings.TrimPrefix(grants.String()+more, "; and ")
-	return sqlserver.NewProblem(sqlserver.ReasonPermission,
+	return sqlserver.NotPermitted(
 		fmt.Sprintf("the login, user %q of database %q, lacks rights", r.User, r.want.Database), run, nil)
 }

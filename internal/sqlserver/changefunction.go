@@ -98,7 +98,7 @@ func (c *Conn) explainRefusal(ctx context.Context, r *ChangeReader, q ChangeQuer
 			"run ALTER ROLE "+Quote(role)+" ADD MEMBER the login's user", cause)
 	case HasNumber(cause, errDenied), errors.Is(cause, errNoAccess), allowed.IsZero() && !wait:
 		object := Quote(r.instance.Shape.Schema) + "." + Quote(r.instance.Shape.Name)
-		return ChangePage{}, NewProblem(ReasonPermission,
+		return ChangePage{}, NotPermitted(
 			fmt.Sprintf("reading the changes of %s, which takes the right to read all its captured columns, is not permitted", object),
 			"run GRANT SELECT ON "+object+" TO the login's user", cause)
 	case unset || beyond.Low.IsZero() || wait && beyond.Low.After(q.To):

@@ -29,8 +29,8 @@ func ColumnsRefused(err error, schemaName, table string, columns []schema.Column
 	if refused == "" {
 		refused = "<the column>"
 	}
-	return NewProblem(ReasonPermission, fmt.Sprintf("reading %s of %s is not permitted", refused, object),
-		fmt.Sprintf("run GRANT SELECT ON %s (%s) TO the login's user, which also ends a DENY on columns, or leave them out by column_exclude_list", object, refused), err)
+	return NotPermitted(fmt.Sprintf("reading %s of %s is not permitted", refused, object),
+		fmt.Sprintf("run GRANT SELECT ON %s (%s) TO the login's user, which also ends a DENY on them to that user, or leave them out by column_exclude_list", object, refused), err)
 }
 
 // refusedAmong returns the columns, quoted, of which the server says that they

@@ -45,6 +45,20 @@ func (c *Conn) Statements() int64 { return c.statements.Load() }
 // Without it, the server's present offset is taken for all of them.
 func (c *Conn) SetTimeZone(zone *time.Location) { c.zone = zone }
 
+// SilenceAfter is how long a server does not answer until that is told of: longer
+// than it takes to find out that a network is gone whose end says so.
+const SilenceAfter = 30 * time.Second
+
+// OnSilence sets what is told when a statement has been waiting for the server for
+// [SilenceAfter], and when an answer comes after all. It is called once for each,
+// by other goroutines, and not after a statement that ends without an answer. No
+// statement may run.
+func (c *Conn) OnSilence(f func(yes bool)) {
+	c.wire.telling.Lock()
+	defer c.wire.telling.Unlock()
+	c.wire.onSilence = f
+}
+
 // Close closes the connection. It may be called more than once, and while a
 // statement runs, which then fails.
 func (c *Conn) Close() error {

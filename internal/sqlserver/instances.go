@@ -163,7 +163,7 @@ func withGrant(err error, object string) error {
 	if Classify(err) != ClassPermission {
 		return err
 	}
-	return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
+	return NotPermitted("reading "+object+" is not permitted",
 		"run GRANT SELECT ON SCHEMA::cdc TO the login's user, and GRANT SELECT ON the captured tables, which cannot be listed without it", err)
 }
 
@@ -188,7 +188,7 @@ func (t *Table) HiddenChangeTable() error {
 	if at < 0 {
 		return nil
 	}
-	return NewProblem(ReasonPermission,
+	return NotPermitted(
 		fmt.Sprintf("the change table of capture instance %q of table %s cannot be seen by the login", t.Instances[at].Name, t.Source.ID()),
 		t.Instances[at].GrantRemedy(), nil)
 }
@@ -197,14 +197,14 @@ func (t *Table) HiddenChangeTable() error {
 // names the table itself, because a DENY on it outlives a grant on its schema;
 // its name follows from the instance's (MS docs: cdc.<capture_instance>_CT).
 func (ci *CaptureInstance) GrantRemedy() string {
-	return "run GRANT SELECT ON [cdc]." + Quote(ci.Name+"_CT") + " TO the login's user, which also ends a DENY on it"
+	return "run GRANT SELECT ON [cdc]." + Quote(ci.Name+"_CT") + " TO the login's user, which also ends a DENY of it to that user"
 }
 
 // HiddenTable is the problem of a table that has a capture instance, but
 // cannot be seen by the login.
 func HiddenTable(schemaName, table, instance string) error {
 	object := Quote(schemaName) + "." + Quote(table)
-	return NewProblem(ReasonPermission,
+	return NotPermitted(
 		fmt.Sprintf("table %s of capture instance %q cannot be seen by the login", object, instance),
 		"run GRANT SELECT ON "+object+" TO the login's user", nil)
 }

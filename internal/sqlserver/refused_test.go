@@ -1,6 +1,7 @@
 package sqlserver_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,4 +40,29 @@ func TestHiddenInstances_Refused(t *testing.T) {
 	_, err := conn.HiddenInstances(t.Context())
 	require.Error(t, err)
 	assert.Regexp(t, `^reading cdc\.change_tables is not permitted; run GRANT SELECT ON SCHEMA::cdc TO`, err.Error())
+}
+
+// A table that is denied to a role of the user stays so whatever is granted: the
+// remedy says where to look, and what it finds there, revoked, cures.
+func TestTableReader_DeniedToARole(t *testing.T) {
+	s := servertest.Start(t, "CREATE TABLE dbo.t (id int PRIMARY KEY);\nINSERT dbo.t VALUES (1);\n"+enable("dbo", "t"))
+	conn := lowPrivileged(t, s, "GRANT SELECT ON SCHEMA::cdc TO reader; GRANT SELECT ON dbo.t TO reader;")
+	table := catalogue(t, conn)["dbo.t"]
+	reader := sqlserver.NewTableReader(table, table.Instances[0].Shape)
+	read := func() error {
+		_, err := conn.ReadRows(t.Context(), reader, nil, 10, 1<<20)
+		return err
+	}
+	s.Exec(t, "CREATE ROLE hushed; ALTER ROLE hushed ADD MEMBER reader; DENY SELECT ON SCHEMA::dbo TO hushed")
+	require.ErrorContains(t, read(), "run GRANT SELECT ON [dbo].[t] TO the login's user; if it is still refused then, REVOKE the DENY")
+	s.Exec(t, "GRANT SELECT ON [dbo].[t] TO reader")
+	err := read()
+	_, look, said := strings.Cut(err.Error(), "the database: ")
+	require.True(t, said, err.Error())
+	look, _, _ = strings.Cut(look, ": ")
+	found, err := s.Query("USE " + servertest.Database + "\n" + look)
+	require.NoError(t, err)
+	require.Len(t, found[len(found)-1].Rows, 1, look)
+	s.Exec(t, "REVOKE SELECT ON SCHEMA::dbo FROM hushed")
+	require.NoError(t, read())
 }

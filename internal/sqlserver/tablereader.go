@@ -145,7 +145,7 @@ func (r *TableReader) explain(err error) error {
 		return SnapshotNotAllowed(r.table.Database, err)
 	case Classify(err) == ClassPermission:
 		object := Quote(r.table.Schema) + "." + Quote(r.table.Name)
-		return NewProblem(ReasonPermission, "reading "+object+" is not permitted",
+		return NotPermitted("reading "+object+" is not permitted",
 			"run GRANT SELECT ON "+object+" TO the login's user", err)
 	case len(r.computed) > 0 && isArithmetic(err):
 		return NewProblem(ReasonComputedColumn,

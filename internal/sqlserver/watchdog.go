@@ -16,6 +16,9 @@ import (
 // cancelled when the server has been silent for the query timeout. Time in
 // which nobody asks the server for more does not count, so a slow consumer
 // can keep a result open.
+//
+// Long before that, what [Conn.OnSilence] set is told of the silence, and the
+// statement goes on.
 type watchdog struct {
 	wire    *wire
 	timeout time.Duration
@@ -42,12 +45,12 @@ func watch(ctx context.Context, w *wire, cfg Config) (context.Context, *watchdog
 		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) }),
 		context.AfterFunc(inner, dog.cancelled),
 	}
-	dog.silence = time.AfterFunc(dog.timeout, dog.check)
+	dog.silence = time.AfterFunc(min(dog.timeout, SilenceAfter), dog.check)
 	return inner, dog
 }
 
-// check cancels the statement if the server has been silent for too long, and
-// comes back when it could have been otherwise.
+// check tells of a silent server, cancels the statement if that has lasted for
+// too long, and comes back when either could have come.
 func (d *watchdog) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,8 +58,14 @@ func (d *watchdog) check() {
 		return
 	}
 	waited := d.wire.waited(time.Now())
+	next := d.timeout - waited
+	if waited < SilenceAfter {
+		next = min(next, SilenceAfter-waited)
+	} else {
+		d.wire.tellSilence()
+	}
 	if waited < d.timeout {
-		d.silence.Reset(d.timeout - waited)
+		d.silence.Reset(next)
 		return
 	}
 	d.cancel(&TimeoutError{After: d.timeout})

@@ -16,6 +16,12 @@ type wire struct {
 	reading, writing atomic.Int64
 	closing          sync.Once
 	closeErr         error
+
+	// silent is set once onSilence was told of the other side's silence, until it
+	// was told of its end.
+	silent    atomic.Bool
+	telling   sync.Mutex // held while onSilence is set or called
+	onSilence func(yes bool)
 }
 
 // Read implements [net.Conn].
@@ -23,6 +29,9 @@ func (w *wire) Read(b []byte) (int, error) {
 	w.reading.Store(time.Now().UnixNano())
 	n, err := w.Conn.Read(b)
 	w.reading.Store(0)
+	if n > 0 && w.silent.Load() {
+		w.tellAnswer()
+	}
 	return n, err
 }
 
@@ -50,4 +59,29 @@ func (w *wire) waited(now time.Time) time.Duration {
 		}
 	}
 	return longest
+}
+
+// tellSilence tells of the other side's silence, once, if it still lasts.
+func (w *wire) tellSilence() {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	if w.onSilence == nil || w.silent.Load() {
+		return
+	}
+	// Set before it is looked again, so that an answer in between is not missed.
+	w.silent.Store(true)
+	if w.waited(time.Now()) < SilenceAfter {
+		w.silent.Store(false)
+		return
+	}
+	w.onSilence(true)
+}
+
+// tellAnswer tells of the end of a silence that was told of.
+func (w *wire) tellAnswer() {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	if w.silent.Swap(false) {
+		w.onSilence(false)
+	}
 }
