@@ -99,12 +99,13 @@ func (s fault) String() string {
 	return fmt.Sprintf("%s (%d seconds) on %d of %q after %d rows or %d bytes", s.fault.Do, s.seconds, s.fault.Nth, s.fault.On, s.fault.AfterRows, s.fault.AfterBytes)
 }
 
-// cutSessions kills the sessions of the subject.
+// cutSessions kills the sessions of the subject; one may end by itself before
+// (error 6106).
 type cutSessions struct{}
 
 func (cutSessions) do(r *run) error {
 	return r.server.Exec(`DECLARE @s nvarchar(max) = N''
-SELECT @s = @s + N'KILL ' + CAST(session_id AS nvarchar(10)) + N';' FROM sys.dm_exec_sessions WHERE program_name = N'` + subjectName + `'
+SELECT @s = @s + N'BEGIN TRY KILL ' + CAST(session_id AS nvarchar(10)) + N' END TRY BEGIN CATCH IF ERROR_NUMBER() <> 6106 THROW END CATCH;' FROM sys.dm_exec_sessions WHERE program_name = N'` + subjectName + `'
 EXEC(@s)
 `)
 }
