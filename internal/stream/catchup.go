@@ -78,24 +78,21 @@ func (r *Reader) newLateTable(h Held, tables []*sqlserver.Table) *lateTable {
 }
 
 // catchUp does one pass over the first of the tables that catch up. One that has
-// come to where the others are is read with them from there on.
+// come to where the others are, behind whose commit there may be rows or a
+// structure too, is read with them from there on.
 func (r *Reader) catchUp(ctx context.Context) error {
 	l := r.catchingUp[0]
 	more, err := l.reader.PollOnce(ctx)
+	caughtUp := err == nil && l.reader.readUpTo(r.position.Commit)
+	if caughtUp {
+		err = l.checkRows(ctx)
+	}
 	switch {
-	case err != nil && !canHold(err), err != nil && r.opts.OnHeld == nil:
+	case err != nil && (r.opts.OnHeld == nil || !canHold(err)):
 		return err
 	case err != nil:
 		r.sayHeld(l.held, err)
-	// Behind a commit the others may stand behind rows too, or a structure.
-	case l.reader.readUpTo(r.position.Commit):
-		if err := l.checkRows(ctx); err != nil {
-			if !canHold(err) {
-				return err
-			}
-			r.sayHeld(l.held, err)
-			break
-		}
+	case caughtUp:
 		if err := r.postponeReread(ctx, l.held); err != nil {
 			return err
 		}

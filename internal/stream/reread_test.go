@@ -454,3 +454,33 @@ func TestReader_RereadOfAHeldTable(t *testing.T) {
 		})
 	}
 }
+
+// Once tables are not to be held any more, one of which the rows may not be read
+// ends the reading, though it is caught up.
+func TestReader_RereadDeniedEndsStrictReading(t *testing.T) {
+	p := newRereadPlay("a", "b")
+	p.put(0, 1, "first")
+	denied := sqlserver.NewProblem(sqlserver.ReasonPermission, "the rows of a are not for you", "GRANT", nil)
+	r := p.reader(State{})
+	drain(t, r)
+	p.put(0, 2, "second")
+	p.put(1, 1, "other")
+	p.lose(0, 0)
+	deny := func(_ context.Context, table *sqlserver.Table) error {
+		if table.Source.Name == "a" {
+			return denied
+		}
+		return nil
+	}
+	r.opts.OnHeld, r.opts.Rereadable = func(Held, error) {}, deny
+	drain(t, r)
+	require.Len(t, r.State().Held, 1)
+
+	strict := p.reader(r.State())
+	strict.opts.Rereadable = deny
+	var err error
+	for more := true; more && err == nil; {
+		more, err = strict.PollOnce(t.Context())
+	}
+	require.ErrorIs(t, err, denied)
+}
