@@ -9,6 +9,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/capturejob"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
 // reasonCaptureStalled is the reason of the problem, with strict, that nothing
@@ -19,6 +20,7 @@ const reasonCaptureStalled = "capture_stalled"
 type captureWatch struct {
 	looking sync.Mutex // held while it does; guards the rest
 	capturejob.Watch
+	asked time.Time        // when it looked last
 	due   time.Time        // of the next look
 	stall capturejob.Stall // as the last look found
 }
@@ -73,7 +75,7 @@ func (s *source) watchCaptureBy(ctx context.Context, ask func(context.Context) (
 	if now.Before(w.due) {
 		return nil
 	}
-	w.due = now.Add(capturejob.Interval)
+	w.asked, w.due = now, now.Add(capturejob.Interval)
 	status, err := ask(ctx)
 	if err != nil {
 		return err
@@ -97,4 +99,18 @@ func (s *source) watchCaptureBy(ctx context.Context, ask func(context.Context) (
 		s.log.Warnf("No changes are captured: %s. None is lost unless the log of the database is; to go on, %s", found.Cause, found.Remedy)
 	}
 	return nil
+}
+
+// hurriedInterval is how often the capture job is looked after while changes are
+// captured though it seemed to stand still.
+const hurriedInterval = 10 * time.Second
+
+// captured notes the newest captured LSN: while the job is taken for one that
+// stands still, news of it is a reason to look again soon.
+func (w *captureWatch) captured(newest lsn.LSN) {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	if w.stall.Kind != "" && w.Moved(newest) {
+		w.due = w.asked.Add(hurriedInterval)
+	}
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
 )
 
-const lagGauge = "sqlserver_cdc_lag_ms{db}"
+const (
+	lagGauge     = "sqlserver_cdc_lag_ms{db}"
+	stalledGauge = "sqlserver_cdc_capture_stalled{db}"
+)
 
 // measured is an input over the simulator, in which nothing is acknowledged by
 // itself.
@@ -117,6 +120,30 @@ func TestLag_Unknown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// When the capture job runs again, that is seen as soon as it captures something,
+// and once that is delivered there is no lag, though the newest LSN is old.
+func TestLag_CapturesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, in, rec := measured(t, lagTable, "snapshot_mode: no_data")
+		require.NoError(t, in.Connect(t.Context()))
+		after(10 * time.Minute)
+		server.StopAgent()
+		require.NoError(t, server.Exec("USE db\nINSERT dbo.t VALUES (1)"))
+		for rec.metric(stalledGauge) == 0 {
+			after(time.Second)
+		}
+		after(70 * time.Second) // it has just been looked at again, and will be in 50 s
+		require.Positive(t, rec.metric(lagGauge))
+		server.StartAgent()
+		mustNext(t, in).accept(t)
+		after(2 * time.Second)
+		assert.Zero(t, rec.metric(lagGauge))
+		after(10 * time.Second)
+		assert.Zero(t, rec.metric(stalledGauge))
+		require.NoError(t, in.Close(t.Context()))
+	})
 }
 
 // Once a minute the headroom and the drift of each table are published, and

@@ -162,7 +162,10 @@ func (r *reading) Advance(ctx context.Context, to stream.Place) error {
 type looker interface{ looked(p sqlserver.Poll) }
 
 // looked implements [looker].
-func (r *reading) looked(p sqlserver.Poll) { r.mark.seen = newSeen(p) }
+func (r *reading) looked(p sqlserver.Poll) {
+	r.mark.seen = newSeen(p)
+	r.source.capture.captured(p.Max)
+}
 
 // beat hands over a heartbeat alone, if there are any.
 func (r *reading) beat(ctx context.Context) error {

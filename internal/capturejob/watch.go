@@ -108,6 +108,10 @@ func (w *Watch) Judge(now time.Time, s sqlserver.CaptureStatus) Stall {
 
 const startJob = "run EXEC sys.sp_cdc_start_job @job_type = N'capture' in the database"
 
+// Moved reports whether the newest captured LSN is another than when the job was
+// judged last.
+func (w *Watch) Moved(newest lsn.LSN) bool { return w.looked && newest != w.newest }
+
 // notice looks for signs of life.
 func (w *Watch) notice(now time.Time, s sqlserver.CaptureStatus) {
 	var scan sqlserver.LogScan

@@ -31,8 +31,9 @@ type lag struct {
 
 	commits  []sqlserver.Commit // of the last look for changes
 	unread   time.Time          // of the next transaction to be read; zero: none
-	captured time.Time          // of the newest LSN; zero: never looked
-	stalled  bool               // the capture job is known to stand still
+	newest   lsn.LSN            // that the capture job has passed
+	captured time.Time          // when that was; zero: never looked
+	stalled  bool               // the capture job is known to stand still since
 	polled   time.Time          // the last look for changes, by our clock
 	skew     time.Duration      // of the server's clock to ours
 }
@@ -47,6 +48,10 @@ type waiting struct {
 // looked notes what a look for changes has found, and whether that is news.
 func (l *lag) looked(now time.Time, p sqlserver.Poll) (news bool) {
 	news = len(p.Commits) > 0 || !p.MaxTime.Equal(l.captured)
+	if p.Max != l.newest {
+		l.stalled = false // until that is found again
+	}
+	l.newest = p.Max
 	l.polled, l.commits, l.captured = now, p.Commits, p.MaxTime
 	if !p.Now.IsZero() {
 		l.skew = p.Now.Sub(now)
