@@ -40,7 +40,7 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 	}
 	if statementRefused(err, connectedBefore) {
 		return reasonInitial, sqlserver.NewProblem(reasonInitial, "the server refuses a statement of the configuration",
-			"correct "+fieldDatabaseInitialStatements, err)
+			"correct "+fieldDatabaseInitialStatements+", or grant the login what they need", err)
 	}
 	var text, remedy string
 	switch sqlserver.Classify(err) {
@@ -52,10 +52,10 @@ func diagnose(err error, connectedBefore bool) (reason string, diagnosed error) 
 			cmp.Or(sqlserver.Advice(err), "correct user, password, auth or database_names")
 	case sqlserver.ClassPermission:
 		reason, text, remedy = sqlserver.ReasonPermission, "the login lacks a right",
-			"grant it SELECT on the captured tables and on schema cdc"
+			cmp.Or(sqlserver.Advice(err), "grant it SELECT on the captured tables and on schema cdc")
 	case sqlserver.ClassMissing:
-		reason, text, remedy = reasonMissing, "something that is read has been dropped",
-			"enable change data capture again, or leave the table out"
+		reason, text, remedy = reasonMissing, "something that is read is gone or has another name",
+			"enable change data capture again if it was disabled, or leave the table out"
 	default:
 		return "", err
 	}
@@ -80,9 +80,10 @@ func statementRefused(err error, connectedBefore bool) bool {
 	}
 }
 
-// advised adds to an error what a person can do about it, if that is known.
+// advised adds to an error that is tried again, of a database that was read
+// before if the login is refused, what a person can do about it, if that is known.
 func advised(err error) error {
-	if advice := sqlserver.Advice(err); advice != "" {
+	if advice := sqlserver.AdviceAgain(err); advice != "" {
 		return fmt.Errorf("%w (%s)", err, advice)
 	}
 	return err

@@ -238,6 +238,8 @@ func TestInput_LoginIsFatalOnlyBeforeTheFirstSuccess(t *testing.T) {
 		})
 		_, err := next(t.Context(), in)
 		require.ErrorContains(t, err, "Login failed")
+		require.ErrorContains(t, err, "accepted before")
+		require.ErrorContains(t, err, "tried again")
 		require.False(t, errors.As(err, &wait), "a failover: Benthos's own back-off")
 		require.NoError(t, in.Close(t.Context()))
 	})
@@ -256,8 +258,10 @@ func TestDiagnose(t *testing.T) {
 		{"wrong password", loginFailed(), false, "login", "check user and password"},
 		{"password rotated", loginFailed(), true, "", ""},
 		{"no database", mssql.Error{Number: 4060}, false, "login", "database_names"},
-		{"no right", mssql.Error{Number: 229}, true, "permission", "grant it SELECT"},
-		{"no object", mssql.Error{Number: 208}, true, "object_missing", "enable change data capture"},
+		{"no right", mssql.Error{Number: 229}, true, "permission", "GRANT the permission that the error names"},
+		{"no right, of no object", mssql.Error{Number: 297}, true, "permission", "grant it SELECT"},
+		{"no user", mssql.Error{Number: 916}, true, "permission", "CREATE USER"},
+		{"no object", mssql.Error{Number: 208}, true, "object_missing", "enable change data capture again if"},
 		{"damaged position", &checkpoint.DamagedError{Keys: []string{"a", "b"}, Problems: []string{"x", "y"}}, true, "checkpoint_damaged", "start afresh"},
 		{"position of a newer version", &checkpoint.FormatError{Key: "a", Format: 9}, false, "checkpoint_format", "upgrade the plugin"},
 		{"a problem", sqlserver.NewProblem("r", "text", "remedy", nil), true, "r", "remedy"},

@@ -57,6 +57,10 @@ func TestServerState_GoesOnByItself(t *testing.T) {
 				}
 				p.quiet()
 				assert.NotContains(t, p.logs.String(), "Cannot go on")
+				if name == "database offline and online" {
+					assert.Contains(t, p.logs.String(), "it may be offline, being restored or failing over")
+				}
+				assert.NotContains(t, p.logs.String(), "check database_names", "it was read before")
 			})
 		})
 	}
@@ -156,6 +160,7 @@ func TestServerState_PasswordRotated(t *testing.T) {
 		change(t, server, "INSERT dbo.customers VALUES (3, N'Cem')")
 		p.quiet()
 		require.Contains(t, p.logs.String(), "Login failed for user 'reader'")
+		require.Contains(t, p.logs.String(), "check user and password")
 		require.NotContains(t, p.logs.String(), "another-S3cret")
 		require.NotContains(t, p.logs.String(), "Cannot go on")
 		sqlExec(t, server, "ALTER LOGIN reader WITH PASSWORD = N'"+password+"'")

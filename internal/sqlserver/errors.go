@@ -139,6 +139,21 @@ func Advice(err error) string {
 	return meaningOf(server).advice
 }
 
+// AdviceAgain is [Advice] about an error that is tried again, where the same
+// login has been let into the same database before.
+func AdviceAgain(err error) string {
+	advice := Advice(err)
+	switch {
+	case Classify(err) != ClassLogin:
+		return advice
+	case advice == adviceDatabase:
+		return againDatabase + againTried
+	case advice != "":
+		advice += "; "
+	}
+	return advice + againLogin + againTried
+}
+
 // HasNumber reports whether the server gave this error, alone or among others.
 func HasNumber(err error, number int32) bool {
 	var server mssql.Error

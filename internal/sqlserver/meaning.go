@@ -1,6 +1,8 @@
 package sqlserver
 
 import (
+	"slices"
+
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
@@ -12,6 +14,7 @@ const (
 	errDenied          = 229   // permission denied on an object
 	errDeadlock        = 1205  // chosen as deadlock victim
 	errSnapshotOff     = 3952  // snapshot isolation is not allowed
+	errDatabaseRefused = 4060  // cannot open the database requested by the login
 	errLoginFailed     = 18456 // login failed
 	errCDCDisabled     = 22901 // the database is not enabled for CDC
 )
@@ -22,6 +25,17 @@ type meaning struct {
 	class  Class
 	advice string
 }
+
+// The server says of a database that it does not open neither whether it exists
+// nor in which state it is.
+const adviceDatabase = "check database_names: the database does not exist, or the login is no user of it; or it is offline, being restored or failing over"
+
+// What is said where the same login has been let in before.
+const (
+	againDatabase = "it was open to this login before, so it may be offline, being restored or failing over, which state_desc in sys.databases tells; if not, the database or its user is gone"
+	againLogin    = "the login was accepted before, so it may be that the server fails over or is being restarted"
+	againTried    = "; it is tried again"
+)
 
 // meanings are the errors that mean something to a reader. Any other is
 // [ClassOther], or [ClassReconnect] if it is so severe that the server closes
@@ -52,7 +66,7 @@ var meanings = map[int32]meaning{
 	10053: {ClassReconnect, ""},
 	10054: {ClassReconnect, ""},
 	10060: {ClassReconnect, ""}, // to here
-	596:   {ClassReconnect, "a person or a resource limit has ended the session"},
+	596:   {ClassReconnect, "the session was killed, by a person, a failover or a resource limit"},
 	3980:  {ClassReconnect, ""}, // the batch was aborted
 	6005:  {ClassReconnect, "the server is shutting down"},
 	17142: {ClassReconnect, "the service is paused: continue it"},
@@ -83,11 +97,11 @@ var meanings = map[int32]meaning{
 	926: {ClassReconnect, "the database is suspect: look into the server's error log"},
 	927: {ClassReconnect, "the database is being restored"},
 	942: {ClassReconnect, "the database is offline: ALTER DATABASE … SET ONLINE"},
-	945: {ClassReconnect, "files of the database are missing: look into the server's error log"},
+	945: {ClassReconnect, "files of the database cannot be opened, or memory or disk space is short: look into the server's error log"},
 	952: {ClassReconnect, "the database is in transition"},
 
 	// Availability groups.
-	976:   {ClassReconnect, "this replica does not serve queries: connect to the listener, or to a readable replica"},
+	976:   {ClassReconnect, "this replica does not serve queries, or gets no data at present: connect to the listener, or to a readable replica"},
 	978:   {ClassReconnect, "this replica serves read-only connections only: set application_intent: ReadOnly, or connect to the listener"},
 	979:   {ClassReconnect, "this replica does not serve read-only connections: set application_intent: ReadWrite, or another address"},
 	982:   {ClassReconnect, "the availability group has no readable replica at present"},
@@ -99,7 +113,7 @@ var meanings = map[int32]meaning{
 	// Azure SQL.
 	40143: {ClassReconnect, ""},
 	40166: {ClassReconnect, ""},
-	40197: {ClassReconnect, "the service moves the database to other machines"},
+	40197: {ClassReconnect, "the service has an error of its own, or moves the database to other machines"},
 	40501: {ClassReconnect, "the service is busy"},
 	40540: {ClassReconnect, ""},
 	40549: {ClassReconnect, "the session had a transaction for too long"},
@@ -115,32 +129,32 @@ var meanings = map[int32]meaning{
 	49920: {ClassReconnect, "too many operations are under way for the subscription"},
 
 	// The login or the database is refused.
-	4060:           {ClassLogin, "check database_names: the database does not exist, or the login is no user of it"},
-	4064:           {ClassLogin, "name the database in database_names: the login's default cannot be opened"},
-	17892:          {ClassLogin, "a logon trigger refuses the login"},
-	18450:          {ClassLogin, "the login is for another kind of authentication: check auth.mode"},
-	18452:          {ClassLogin, "the login is of a domain that the server does not trust"},
-	errLoginFailed: {ClassLogin, "check user and password; the server's error log says which is wrong"},
-	18470:          {ClassLogin, "the login is disabled: ALTER LOGIN … ENABLE"},
-	18486:          {ClassLogin, "the login is locked: ALTER LOGIN … WITH PASSWORD = … UNLOCK"},
-	18487:          {ClassLogin, "the password has expired"},
-	18488:          {ClassLogin, "the password must be changed: log in once by hand"},
-	33134:          {ClassLogin, "the contained database refuses the user"},
-	40532:          {ClassLogin, "check host: Azure knows no such server, or user lacks @server"},
-	40615:          {ClassLogin, "open the server's firewall for this address"},
-	40914:          {ClassLogin, "add this network to the server's virtual network rules"},
-	47073:          {ClassLogin, "public access is off: connect through the private endpoint"},
+	errDatabaseRefused: {ClassLogin, adviceDatabase},
+	4064:               {ClassLogin, "name the database in database_names: the login's default cannot be opened"},
+	17892:              {ClassLogin, "a logon trigger refuses the login"},
+	18450:              {ClassLogin, "the login is for another kind of authentication: check auth.mode"},
+	18452:              {ClassLogin, "the login is of a domain that the server does not trust"},
+	errLoginFailed:     {ClassLogin, "check user and password; the server's error log says what is wrong"},
+	18470:              {ClassLogin, "the login is disabled: ALTER LOGIN … ENABLE"},
+	18486:              {ClassLogin, "the login is locked: ALTER LOGIN … WITH PASSWORD = … UNLOCK"},
+	18487:              {ClassLogin, "the password has expired"},
+	18488:              {ClassLogin, "the password must be changed: log in once by hand"},
+	33134:              {ClassLogin, "the contained database refuses the user"},
+	40532:              {ClassLogin, "check host: Azure knows no such server, or user lacks @server"},
+	40615:              {ClassLogin, "open the server's firewall for this address"},
+	40914:              {ClassLogin, "add this network to the server's virtual network rules"},
+	47073:              {ClassLogin, "public access is off: connect through the private endpoint"},
 
 	// A right is missing.
-	errDenied: {ClassPermission, "GRANT SELECT ON the object TO the login's user"},
-	230:       {ClassPermission, "GRANT SELECT ON the column, or leave it out by column_exclude_list"},
-	262:       {ClassPermission, ""},
-	297:       {ClassPermission, ""},
-	300:       {ClassPermission, ""},
-	371:       {ClassPermission, ""},
-	916:       {ClassPermission, "make the login a user of the database: CREATE USER … FOR LOGIN …"},
-	22904:     {ClassPermission, ""},
-	22981:     {ClassPermission, "GRANT SELECT ON the captured columns, and membership in the gating role"},
+	errDenied:        {ClassPermission, "GRANT the permission that the error names ON the object TO the login's user" + deniedRemedy},
+	errColumnRefused: {ClassPermission, "GRANT the permission that the error names ON the column TO the login's user, or, if it is SELECT, leave the column out by column_exclude_list" + deniedRemedy},
+	262:              {ClassPermission, ""},
+	297:              {ClassPermission, ""},
+	300:              {ClassPermission, ""},
+	371:              {ClassPermission, ""},
+	916:              {ClassPermission, "make the login a user of the database: CREATE USER … FOR LOGIN …, or, where a restore has left the user behind, ALTER USER … WITH LOGIN = …"},
+	22904:            {ClassPermission, ""},
+	22981:            {ClassPermission, "unless the object is gone, GRANT SELECT ON the captured columns, and membership in the gating role" + deniedRemedy},
 
 	// An object is missing.
 	errInvalidObject: {ClassMissing, ""},
@@ -148,10 +162,16 @@ var meanings = map[int32]meaning{
 
 	// The rest says what to do, and trying again is as good as anything.
 	errSnapshotOff: {ClassOther, "ALTER DATABASE … SET ALLOW_SNAPSHOT_ISOLATION ON"},
+	911:            {ClassOther, adviceDatabase},
 	3906:           {ClassOther, "the database, or this replica of it, is read-only"},
 	22859:          {ClassOther, "the capture job fails: see sys.dm_cdc_errors"},
 	errCDCDisabled: {ClassOther, "run EXEC sys.sp_cdc_enable_db in the database"},
 }
+
+// databaseStates are those of a failed login that are about the database it asks
+// for. Servers say them in their error logs, and to clients as a rule 1.
+// Source: MS docs, MSSQLSERVER_18456.
+var databaseStates = []uint8{38, 46}
 
 // meaningOf returns the first error that means something, of one or several of
 // the server. The last need not be the cause: 4060 comes before 18456, and
@@ -164,6 +184,9 @@ func meaningOf(err mssql.Error) meaning {
 	}
 	for _, e := range append([]mssql.Error{err}, err.All...) {
 		m, known := meanings[e.Number]
+		if e.Number == errLoginFailed && slices.Contains(databaseStates, e.State) {
+			m = meanings[errDatabaseRefused]
+		}
 		switch {
 		case e.Class >= severed:
 			return meaning{class: ClassReconnect, advice: m.advice}

@@ -25,7 +25,7 @@ func TestMeaning_Classes(t *testing.T) {
 		ClassLogin:      {4060, 4064, 17892, 18450, 18452, 18456, 18470, 18486, 18487, 18488, 33134, 40532, 40615, 40914, 47073},
 		ClassPermission: {229, 230, 262, 297, 300, 371, 916, 22904, 22981},
 		ClassMissing:    {208, 2812},
-		ClassOther:      {102, 207, 241, 245, 313, 402, 2628, 3621, 3906, 3952, 8115, 8152, 22859, 22901},
+		ClassOther:      {102, 207, 241, 245, 313, 402, 911, 2628, 3621, 3906, 3952, 8115, 8152, 22859, 22901},
 	} {
 		for _, number := range numbers {
 			t.Run(fmt.Sprint(number), func(t *testing.T) {
@@ -54,6 +54,45 @@ func TestMeaning_Advice(t *testing.T) {
 	}
 	assert.Empty(t, Advice(io.EOF))
 	assert.Empty(t, Advice(mssql.Error{Number: 1205, Class: 13}))
+}
+
+// After a success the database that is refused has been there, and the login its
+// user: neither is said as the cause, and that it passes is.
+func TestMeaning_AdviceAgain(t *testing.T) {
+	database := mssql.Error{Number: 18456, Class: 14, All: []mssql.Error{{Number: 4060, Class: 11}, {Number: 18456, Class: 14}}}
+	for name, test := range map[string]struct {
+		err     error
+		says    []string
+		saysNot string
+	}{
+		"database refused":       {database, []string{"offline", "restored", "failing over", "state_desc in sys.databases", "tried again"}, "database_names"},
+		"database, by the state": {mssql.Error{Number: 18456, State: 38, Class: 14}, []string{"offline", "tried again"}, "password"},
+		"login refused":          {mssql.Error{Number: 18456, State: 1, Class: 14}, []string{"check user and password", "accepted before", "tried again"}, "offline"},
+		"no token":               {&AuthenticationError{Mode: "kerberos", Err: io.EOF}, []string{"accepted before"}, "; the login was"},
+		"offline":                {mssql.Error{Number: 942, Class: 14}, []string{"SET ONLINE"}, "before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			advice := AdviceAgain(fmt.Errorf("connecting: %w", test.err))
+			for _, part := range test.says {
+				assert.Contains(t, advice, part)
+			}
+			assert.NotContains(t, advice, test.saysNot)
+		})
+	}
+	assert.Empty(t, AdviceAgain(io.EOF))
+	first := Advice(database)
+	for _, part := range []string{"check database_names", "does not exist", "no user of it", "offline", "restored", "failing over"} {
+		assert.Contains(t, first, part)
+	}
+	assert.Equal(t, first, Advice(mssql.Error{Number: 911, Class: 16}))
+}
+
+// The server's error says which permission it is, so the advice names no other.
+func TestMeaning_PermissionByTheError(t *testing.T) {
+	for _, number := range []int32{229, 230} {
+		assert.NotContains(t, Advice(mssql.Error{Number: number, Class: 14}), "GRANT SELECT")
+		assert.Contains(t, Advice(mssql.Error{Number: number, Class: 14}), "REVOKE the DENY")
+	}
 }
 
 // A refused database is told before the refused login, which says less.
