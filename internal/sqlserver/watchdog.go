@@ -58,14 +58,13 @@ func (d *watchdog) check() {
 		return
 	}
 	waited := d.wire.waited(time.Now())
-	next := d.timeout - waited
-	if waited < SilenceAfter {
-		next = min(next, SilenceAfter-waited)
-	} else {
+	next := SilenceAfter - waited
+	if next <= 0 {
 		d.wire.tellSilence()
+		next = SilenceAfter // after an answer there may be another silence
 	}
 	if waited < d.timeout {
-		d.silence.Reset(next)
+		d.silence.Reset(min(next, d.timeout-waited))
 		return
 	}
 	d.cancel(&TimeoutError{After: d.timeout})
