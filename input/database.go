@@ -12,7 +12,6 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/preflight"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/snapshot"
 )
@@ -114,6 +113,7 @@ func openDatabase(ctx context.Context, server *sqlserver.Server, cfg config, eve
 	if d.conn, err = server.Connect(ctx, cfg.server.Database); err != nil {
 		return nil, err
 	}
+	d.conn.OnSilence(observers.link.silent)
 	if err := d.inspect(ctx); err != nil {
 		d.conn.Close()
 		return nil, err
@@ -123,15 +123,10 @@ func openDatabase(ctx context.Context, server *sqlserver.Server, cfg config, eve
 
 // inspect reads what the catalogue says of the database and its tables.
 func (d *serverDatabase) inspect(ctx context.Context) error {
-	facts, err := d.conn.Facts(ctx)
-	if err != nil {
-		return fmt.Errorf("asking for the facts of the database: %w", err)
+	if err := d.readFacts(ctx); err != nil {
+		return err
 	}
-	d.name, d.facts = facts.Database, facts
-	d.setTimeZone(facts)
-	if !facts.CDCEnabled {
-		return sqlserver.CDCDisabled(facts)
-	}
+	var err error
 	if d.rights, err = preflight.Catalogue(ctx, d.conn, preflight.Want{
 		Database:  d.name,
 		Selection: d.selection,
@@ -143,6 +138,41 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	if err := d.instances.begin(ctx, d); err != nil {
 		return err
 	}
+	if err := d.findTables(ctx); err != nil {
+		return err
+	}
+	if err := d.checkGuardrail(ctx); err != nil {
+		return err
+	}
+	d.meter.Captures(d.name, len(d.tables))
+	if err := d.conn.NoteCodePages(ctx, d.facts.Collation, d.tables); err != nil {
+		return err
+	}
+	if err := d.checkKeyColumns(); err != nil {
+		return err
+	}
+	d.warn()
+	return nil
+}
+
+// readFacts asks which database this is, and makes sure that change data capture
+// is enabled in it.
+func (d *serverDatabase) readFacts(ctx context.Context) error {
+	facts, err := d.conn.Facts(ctx)
+	if err != nil {
+		return fmt.Errorf("asking for the facts of the database: %w", err)
+	}
+	d.name, d.facts = facts.Database, facts
+	d.setTimeZone(facts)
+	if !facts.CDCEnabled {
+		return sqlserver.CDCDisabled(facts)
+	}
+	return nil
+}
+
+// findTables finds the wanted tables that are captured, and the rights that are
+// missing to read them. That there are none is an error.
+func (d *serverDatabase) findTables(ctx context.Context) error {
 	tables, err := d.conn.Catalogue(ctx, d.selection)
 	if err != nil {
 		return err
@@ -157,26 +187,25 @@ func (d *serverDatabase) inspect(ctx context.Context) error {
 	}
 	switch {
 	case len(d.tables) > 0:
+		sortTables(d.tables, d.selection)
+		return nil
 	case d.missing != nil: // which may be why there are none
 		return d.missing
 	default:
 		return d.noTables()
 	}
-	if err := d.checkGuardrail(ctx); err != nil {
-		return err
+}
+
+// checkKeyColumns makes sure that message_key_columns names columns that are
+// captured.
+func (d *serverDatabase) checkKeyColumns() error {
+	unknown := d.selection.UnknownKeyColumns()
+	if len(unknown) == 0 {
+		return nil
 	}
-	d.meter.Captures(d.name, len(d.tables))
-	sortTables(d.tables, d.selection)
-	if err := d.conn.NoteCodePages(ctx, facts.Collation, d.tables); err != nil {
-		return err
-	}
-	if unknown := d.selection.UnknownKeyColumns(); len(unknown) > 0 {
-		return sqlserver.NewProblem(reasonKeyColumn,
-			fmt.Sprintf("no table has the key column captured that is named by %s", strings.Join(unknown, ", ")),
-			fmt.Sprintf("correct %s, or capture the column", fieldMessageKeyColumns), nil)
-	}
-	d.warn()
-	return nil
+	return sqlserver.NewProblem(reasonKeyColumn,
+		fmt.Sprintf("no table has the key column captured that is named by %s", strings.Join(unknown, ", ")),
+		fmt.Sprintf("correct %s, or capture the column", fieldMessageKeyColumns), nil)
 }
 
 // sortTables puts tables into the order in which Debezium snapshots them: that
@@ -279,127 +308,6 @@ func (d *serverDatabase) Usable() bool { return d.conn.Usable() }
 // Close implements [database].
 func (d *serverDatabase) Close() error { return d.conn.Close() }
 
-// Snapshot implements [database]. Without data it has no tables: it only finds
-// and stores the LSN at which the stream begins.
-func (d *serverDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error {
-	if d.cfg.snapshotMode == snapshotInitial {
-		if err := d.rights.Sources(d.tables); err != nil {
-			return err
-		}
-	}
-	conn := awaiting{d.conn, sink.Waiting}
-	var start lsn.LSN
-	if progress == nil {
-		var err error
-		if start, err = d.configuredStart(ctx, conn); err != nil {
-			return err
-		}
-	}
-	choices, err := d.chooseInstances(ctx, progress, start, known.Instances)
-	if err != nil {
-		return err
-	}
-	if err := d.checkEncoders(choices); err != nil {
-		return err
-	}
-	opts := d.snapshotOptions()
-	opts.Start = start
-	if opts.Structures, err = d.structures(ctx, choices); err != nil {
-		return err
-	}
-	next := stream.Known{Structures: known.Structures}
-	if progress == nil || !progress.Told {
-		next.Structures = stream.Structures(choices)
-	}
-	if progress != nil {
-		for _, c := range choices {
-			if columns := known.Optional(c.First().Shape); len(columns) > 0 {
-				next = next.WithOptional(c.First().Shape, columns)
-			}
-		}
-	}
-	for _, c := range choices {
-		d.sayTakenUp(stream.IdentityOf(c.Table, known.Instances), c)
-		next.Instances = append(next.Instances, c.Identity)
-		if d.cfg.snapshotMode == snapshotInitial {
-			opts.Tables = append(opts.Tables, snapshot.Table{Source: c.Table, Shape: c.First().Shape})
-		}
-	}
-	// From here on a cleanup, and an instance that takes another's place, are
-	// noticed: however long the snapshot takes, the stream compares what it
-	// finds with this.
-	if err := onKnown(ctx, next); err != nil {
-		return fmt.Errorf("storing capture instances: %w", err)
-	}
-	opts.Optional = next.Optional
-	opts.Observer = d.observer(opts.Tables, progress)
-	opts.OnOptional = func(ctx context.Context, t *schema.Table, columns []string) error {
-		next = next.WithOptional(t, columns)
-		return onKnown(ctx, next)
-	}
-	anew := &taking{database: d, choices: choices, store: func(ctx context.Context, c stream.Choice) error {
-		next = next.TakenUp(c)
-		return onKnown(ctx, next)
-	}}
-	opts.Look, opts.Begin = anew.look, anew.begin
-	return snapshot.New(conn, opts, progress).Run(ctx, sink)
-}
-
-// snapshotOptions are the settings of all that reads rows.
-func (d *serverDatabase) snapshotOptions() snapshot.Options {
-	return snapshot.Options{
-		Isolation:    d.cfg.snapshotIsolation,
-		Encoder:      d.encoder,
-		FetchSize:    d.cfg.snapshotFetchSize,
-		MaxBatchSize: d.cfg.maxBatchSize,
-		MaxBytes:     d.cfg.maxReadBytes,
-		PollInterval: d.cfg.pollInterval,
-		Logger:       d.log,
-
-		SchemaChanges: d.schemaChanges,
-	}
-}
-
-// structures returns the tables that consumers are told of before the
-// snapshot, in the order of their names: those that are captured, or all.
-func (d *serverDatabase) structures(ctx context.Context, choices []stream.Choice) ([]*schema.Table, error) {
-	if d.schemaChanges == nil {
-		return nil, nil
-	}
-	var tables []*schema.Table
-	for _, c := range choices {
-		tables = append(tables, c.First().Shape)
-	}
-	if !d.cfg.capturedOnly {
-		all, err := d.allTables(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range all {
-			if !slices.ContainsFunc(tables, func(c *schema.Table) bool { return c.ID() == t.ID() }) {
-				tables = append(tables, t)
-			}
-		}
-	}
-	slices.SortFunc(tables, func(a, b *schema.Table) int { return strings.Compare(a.ID().String(), b.ID().String()) })
-	return tables, nil
-}
-
-// allTables returns all tables, captured or not, but those of the server.
-func (d *serverDatabase) allTables(ctx context.Context) ([]*schema.Table, error) {
-	all, err := d.conn.Catalogue(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	var tables []*schema.Table
-	for _, t := range all {
-		if t.Source.Schema != "cdc" && t.Source.Schema != "sys" {
-			tables = append(tables, t.Source)
-		}
-	}
-	return tables, nil
-}
-
 // Stream implements [database].
 func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstances instancesFunc, saved func() stream.Place) poller {
 	watch := &instanceWatch{instances: d.instances, known: start.Instances, saved: saved}
@@ -445,19 +353,6 @@ func (d *serverDatabase) onPoll(sink stream.Sink) func(sqlserver.Poll) {
 			to.looked(p)
 		}
 	}
-}
-
-// checkEncoders makes sure, before the first message, that events can be made of
-// all that the snapshot and the stream after it read.
-func (d *serverDatabase) checkEncoders(choices []stream.Choice) error {
-	for _, c := range choices {
-		for _, ci := range slices.Compact([]*sqlserver.CaptureInstance{c.First(), c.Instance}) {
-			if _, err := event.NewEncoder(ci.Shape, d.events); err != nil {
-				return fmt.Errorf("preparing table %s: %w", ci.Shape.ID(), err)
-			}
-		}
-	}
-	return nil
 }
 
 // encoder makes the encoder of a table version.
