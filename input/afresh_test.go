@@ -1,9 +1,7 @@
 package input_test
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,7 +53,7 @@ UPDATE dbo.customers SET name = N'Bea' WHERE id = 2
 			for _, m := range regexp.MustCompile(`\\"([^"\\]+)\\"`).FindAllStringSubmatch(list, -1) {
 				require.NoError(t, s.store.Delete(t.Context(), m[1]))
 			}
-			require.Equal(t, []string{"server1.db.owner"}, slices.Collect(maps.Keys(s.store.values)), "who kept them does not count")
+			require.Empty(t, s.store.values, "all keys are named")
 			return ""
 		},
 		"another key": func(t *testing.T, _ *afresh, text string) string {

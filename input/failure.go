@@ -118,14 +118,18 @@ func (s *source) howToStartAfresh() string {
 	return "To start afresh, with a new snapshot: " + s.removal(database)
 }
 
-// removal says how a stored position is taken away.
+// removal says how a stored position is taken away. Of several databases another
+// key is none for one alone.
 func (s *source) removal(database string) string {
 	keys := storedKeys(s.cfg.checkpointKey(database))
 	for i, key := range keys {
 		keys[i] = strconv.Quote(key)
 	}
-	return fmt.Sprintf("stop the pipeline and remove the keys %s from cache %q, as far as they exist, or set %s to a key that is not in use",
-		strings.Join(keys, ", "), s.cfg.cache, fieldCheckpointCacheKey)
+	text := fmt.Sprintf("stop the pipeline and remove the keys %s from cache %q, as far as they exist", strings.Join(keys, ", "), s.cfg.cache)
+	if s.cfg.databases.several() {
+		return text
+	}
+	return fmt.Sprintf("%s, or set %s to a key that is not in use", text, fieldCheckpointCacheKey)
 }
 
 // refusedPatience is the number of attempts after which a database that refuses

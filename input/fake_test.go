@@ -202,8 +202,11 @@ func message(n int, at lsn.Position) event.Message {
 	}
 }
 
-func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, _ stream.Known, _ knownFunc) error {
+func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error {
 	defer d.f.reading()()
+	if err := onKnown(ctx, known); err != nil {
+		return err
+	}
 	p := snapshot.Progress{Start: lsnOf(snapshotStart + d.f.later), NextOrdinal: 0}
 	if progress != nil {
 		p = *progress

@@ -17,6 +17,7 @@ import (
 // acknowledgement, the snapshot's progress until it is done, the capture
 // instances with the schema.
 type positions struct {
+	key       string
 	claim     *checkpoint.Claim
 	position  *checkpoint.Store
 	progress  *checkpoint.Store
@@ -27,6 +28,8 @@ type positions struct {
 	// saved is the progress last saved or loaded: it is immutable, so equal
 	// pointers are equal documents.
 	saved *snapshot.Progress
+	// kept are the names of the documents that were loaded.
+	kept []string
 }
 
 // document is one of the documents: what its key ends with, and what a person
@@ -77,7 +80,7 @@ func claimKey(key string) string { return key + ".owner" }
 
 // newPositions returns the marks that an owner keeps under a key of a cache.
 func newPositions(cache checkpoint.Cache, key string, owner checkpoint.Owner, onDamage func(key string, problem error)) *positions {
-	p := &positions{claim: checkpoint.NewClaim(cache, claimKey(key), owner)}
+	p := &positions{key: key, claim: checkpoint.NewClaim(cache, claimKey(key), owner)}
 	store := func(d document) *checkpoint.Store {
 		return checkpoint.NewStore(cache, d.under(key), checkpoint.StoreOptions{
 			OnDamage:  onDamage,
@@ -91,26 +94,38 @@ func newPositions(cache checkpoint.Cache, key string, owner checkpoint.Owner, on
 	return p
 }
 
-// storedKeys returns the cache keys of all documents under a key: without all
-// of them an input starts afresh.
+// storedKeys returns the cache keys of all documents under a key, and of whose they
+// are: without all of them an input starts afresh.
 func storedKeys(key string) []string {
 	var keys []string
 	for _, d := range documents {
 		slots := checkpoint.Slots(d.under(key))
 		keys = append(keys, slots[:]...)
 	}
-	return keys
+	return append(keys, claimKey(key))
 }
 
 // load returns the mark to go on from and what is known of the tables, and
 // takes over the documents from whoever kept them before.
 func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err error) {
+	if m, known, err = p.read(ctx); err != nil {
+		return mark{}, stream.Known{}, err
+	}
+	return m, known, p.take(ctx)
+}
+
+// take takes over the documents that were read.
+func (p *positions) take(ctx context.Context) error { return p.claim.Take(ctx, p.kept) }
+
+// read returns the mark to go on from and what is known of the tables, and leaves
+// the documents to whoever keeps them.
+func (p *positions) read(ctx context.Context) (m mark, known stream.Known, err error) {
+	p.kept = nil
 	if err := p.claim.Look(ctx); err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("looking for an owner of the position: %w", err)
 	}
-	var kept []string
 	progress := storedProgress{Progress: &snapshot.Progress{}}
-	begun, err := loadDocument(ctx, p.progress, &progress)
+	begun, err := p.readDocument(ctx, p.progress, progressDocument, &progress)
 	if err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the snapshot's progress: %w", err)
 	}
@@ -119,10 +134,9 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 		if progress.Witness != nil {
 			m.witness = *progress.Witness
 		}
-		kept = append(kept, progressDocument.name)
 	}
 	var position storedPosition
-	if m.streaming, err = loadDocument(ctx, p.position, &position); err != nil {
+	if m.streaming, err = p.readDocument(ctx, p.position, positionDocument, &position); err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the position: %w", err)
 	}
 	if m.streaming {
@@ -130,23 +144,45 @@ func (p *positions) load(ctx context.Context) (m mark, known stream.Known, err e
 		if position.Witness != nil {
 			m.witness = *position.Witness
 		}
-		kept = append(kept, positionDocument.name)
 	}
 	var instances storedInstances
-	found, err := loadDocument(ctx, p.instances, &instances)
+	found, err := p.readDocument(ctx, p.instances, identitiesDocument, &instances)
 	if err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("loading the capture instances: %w", err)
 	}
-	if found {
-		kept = append(kept, identitiesDocument.name)
-	}
-	if err := p.claim.Take(ctx, kept); err != nil {
-		return mark{}, stream.Known{}, err
+	if !m.begun() {
+		if err := p.lost(found); err != nil {
+			return mark{}, stream.Known{}, err
+		}
 	}
 	if instances.Lineage != nil {
 		p.lineage = *instances.Lineage
 	}
 	return m, instances.Known, nil
+}
+
+// readDocument reads a document and notes that there is one.
+func (p *positions) readDocument(ctx context.Context, store *checkpoint.Store, d document, into any) (found bool, err error) {
+	if found, err = loadDocument(ctx, store, into); found {
+		p.kept = append(p.kept, d.name)
+	}
+	return found, err
+}
+
+// lost returns an error where there is nothing to go on from, and was. A start saves
+// the capture instances first: alone they prove it only where nothing says that the
+// start came no further.
+func (p *positions) lost(instances bool) error {
+	gone := &checkpoint.LostError{Keys: []string{positionDocument.under(p.key), progressDocument.under(p.key)}}
+	switch {
+	case p.claim.Begun(positionDocument.name), p.claim.Begun(progressDocument.name):
+		gone.Proof = claimKey(p.key)
+	case instances && p.claim.Missing():
+		gone.Proof = identitiesDocument.under(p.key)
+	default:
+		return nil
+	}
+	return gone
 }
 
 // stored reports whether there is anything to go on from, sound or not.

@@ -59,6 +59,7 @@ type Claim struct {
 
 	mu      sync.Mutex
 	before  *claimed // what was there at first; nil: nothing sound
+	missing bool     // there was nothing at all
 	kept    []string
 	checked time.Time
 	lost    *TakenError
@@ -69,15 +70,16 @@ func NewClaim(cache Cache, key string, owner Owner) *Claim {
 	return &Claim{cache: cache, key: key, owner: owner}
 }
 
-// Look reads what an owner before has left, for [Claim.Unbegun].
+// Look reads what an owner before has left, for [Claim.Unbegun], [Claim.Begun] and
+// [Claim.Missing].
 func (c *Claim) Look(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, err := c.read(ctx)
+	found, missing, err := c.read(ctx)
 	if err != nil {
 		return err
 	}
-	c.before = found
+	c.before, c.missing = found, missing
 	return nil
 }
 
@@ -87,6 +89,22 @@ func (c *Claim) Unbegun(document string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.before != nil && !slices.Contains(c.before.Kept, document)
+}
+
+// Begun reports whether it is certain that the first save of a document has ended:
+// where it is gone, the cache has lost it, or somebody has removed it.
+func (c *Claim) Begun(document string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.before != nil && slices.Contains(c.before.Kept, document)
+}
+
+// Missing reports whether the claim's key had no value, as where nobody has taken
+// it yet. A kill may leave one that is damaged, but never none.
+func (c *Claim) Missing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.missing
 }
 
 // Take takes the claim from whoever has it. Kept are the documents that were
@@ -135,7 +153,7 @@ func (c *Claim) check(ctx context.Context, interval time.Duration) error {
 	if time.Since(c.checked) < interval {
 		return nil
 	}
-	found, err := c.read(ctx)
+	found, _, err := c.read(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -172,16 +190,18 @@ func (c *Claim) Keep(ctx context.Context, document string) error {
 	return nil
 }
 
-// read returns the present claim, nil if there is none that is sound.
-func (c *Claim) read(ctx context.Context) (*claimed, error) {
+// read returns the present claim, nil if there is none that is sound, and whether
+// there is none at all.
+func (c *Claim) read(ctx context.Context) (found *claimed, missing bool, err error) {
 	text, err := c.cache.Get(ctx, c.key)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, nil
+		return nil, true, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading key %q: %w", c.key, err)
+		return nil, false, fmt.Errorf("reading key %q: %w", c.key, err)
 	}
-	return c.parse(text)
+	found, err = c.parse(text)
+	return found, false, err
 }
 
 // parse returns nil for what is damaged, and an error for a claim of a later

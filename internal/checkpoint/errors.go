@@ -52,6 +52,30 @@ func (e *DamagedError) Remedy() string {
 	return text
 }
 
+// LostError says that a cache has no value for documents that were saved in it,
+// and has kept what proves it. That is no fresh start: what was changed since would
+// never be read.
+type LostError struct {
+	// Keys are those of the documents, each without a value in both slots.
+	Keys []string
+	// Proof is the key that shows that they had one.
+	Proof string
+}
+
+// Error names the keys, the proof and what to do.
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the checkpoint cache has lost the position: %q, .a and .b of each, have no value, and %q shows that they had; %s",
+		e.Keys, e.Proof, e.Remedy())
+}
+
+// Reason is a fixed word, for metrics.
+func (e *LostError) Reason() string { return ReasonDamaged }
+
+// Remedy says how to go on.
+func (e *LostError) Remedy() string {
+	return "see that the cache neither evicts nor expires what it is given, and restore them from a backup of it, or start afresh"
+}
+
 // FormatError says that a document was written by a newer version of the
 // plugin, which this one cannot read.
 type FormatError struct {
