@@ -147,13 +147,13 @@ func (s *source) succeed() {
 		s.log.Infof("The database is read again")
 	}
 	s.failures = pace.Streak{}
-	s.in.metrics.Connected.Set(1, s.databaseName())
+	s.link.set(s.databaseName(), true)
 	s.in.change(s, state{working: true})
 }
 
 // interrupt publishes that the source has stopped working, and tries again.
 func (s *source) interrupt() {
-	s.in.metrics.Connected.Set(0, s.databaseName())
+	s.link.set(s.databaseName(), false)
 	s.in.change(s, state{})
 }
 
@@ -175,7 +175,7 @@ func (s *source) fail(ctx context.Context, err error) {
 		wait = s.retryLater(err)
 	}
 	if name := s.databaseName(); name != "" {
-		s.in.metrics.Connected.Set(0, name)
+		s.link.set(name, false)
 	}
 	roused := make(chan struct{})
 	s.in.change(s, state{err: err, fatal: reason != "", roused: roused})

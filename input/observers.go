@@ -35,6 +35,7 @@ type observers struct {
 	instances *instanceManager // nil: they are not managed
 	meter     *metrics.Meter
 	notifier  *signal.Notifier
+	link      *link // told of a server that does not answer
 }
 
 // snapshotObserver tells of the progress of a snapshot.

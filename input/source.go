@@ -68,6 +68,7 @@ func (in *input) newSource(database string) (*source, error) {
 	}
 	s.notices, s.meter = notice.NewOnce(s.slog()), metrics.NewMeter(in.metrics, max(in.cfg.pollInterval, in.cfg.adaptive.Ceiling))
 	s.altered = notice.NewStructures(s.notices)
+	s.link = &link{gauge: in.metrics.Connected, log: s.log, timeout: s.cfg.server.QueryTimeout}
 	var err error
 	if s.notifier, err = newNotifier(s.cfg, s.eventOptions(), s.log); err != nil {
 		return nil, err

@@ -1,0 +1,63 @@
+package input
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redpanda-data/benthos/v4/public/service"
+
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+)
+
+// link publishes whether a database is read: a reading works, and the server
+// answers it. It is safe for concurrent use.
+type link struct {
+	gauge *service.MetricGauge
+	log   *service.Logger
+	// timeout is that of statements.
+	timeout time.Duration
+
+	mu       sync.Mutex
+	database string // the label of the gauge
+	works    bool
+}
+
+// set publishes whether a reading works, which has been answered then.
+func (l *link) set(database string, works bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.database, l.works = database, works
+	l.publish(works)
+}
+
+// silent notes that the server does not answer a statement, or that it has after
+// all. A statement may take that long: it goes on.
+func (l *link) silent(yes bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if yes {
+		l.log.Warnf("The server has not answered for %v: a statement takes long, or the network drops packets without a word. %s", sqlserver.SilenceAfter, l.remedy())
+	} else {
+		l.log.Infof("The server answers again")
+	}
+	if l.works {
+		l.publish(!yes)
+	}
+}
+
+// remedy says what ends a silence, and when.
+func (l *link) remedy() string {
+	if l.timeout == sqlserver.NoQueryTimeout {
+		return fmt.Sprintf("Without an answer that goes on for ever: set %s", fieldDatabaseQueryTimeout)
+	}
+	return fmt.Sprintf("Without an answer the connection is given up after %v; to have that sooner, lower %s", l.timeout, fieldDatabaseQueryTimeout)
+}
+
+func (l *link) publish(yes bool) {
+	value := int64(0)
+	if yes {
+		value = 1
+	}
+	l.gauge.Set(value, l.database)
+}
