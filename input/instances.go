@@ -30,7 +30,7 @@ func (d *serverDatabase) chooseInstances(ctx context.Context, progress *snapshot
 	var choices []stream.Choice
 	for _, t := range d.tables {
 		terms, before := d.termsOf(t, start, progress, known)
-		terms.Refuse = refuse
+		terms.Refuse, terms.Wanted = refuse, d.selection.MatchInstance
 		c, err := stream.Choose(t, before, terms)
 		if err != nil {
 			return nil, err

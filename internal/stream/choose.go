@@ -20,6 +20,9 @@ type Terms struct {
 	// Refuse returns why a newer instance cannot take the place of an older
 	// one, or nothing; see [Refusals]. Nil refuses none.
 	Refuse func(t *sqlserver.Table, old, newer *sqlserver.CaptureInstance) (reason string, err error)
+	// Wanted is nil or reports whether an instance of this name is wanted: the
+	// tables to choose from have no others.
+	Wanted func(instance string) bool
 }
 
 // TermsAt returns the terms of reading on after a position.
@@ -146,7 +149,7 @@ func continued(t *sqlserver.Table, begun *InstanceIdentity, terms Terms) (*Choic
 	case current != nil:
 		return resumed(t, current, begun, terms), nil // what is missing is noticed when it is read
 	case begun != nil:
-		return nil, instanceError(t, begun, terms.Need)
+		return nil, instanceError(t, begun, terms)
 	case len(t.Instances) == 0:
 		return nil, nil
 	default:
@@ -221,8 +224,9 @@ func (c *Choice) follow(pending *InstanceIdentity, terms Terms) error {
 	return nil
 }
 
-func instanceError(t *sqlserver.Table, old *InstanceIdentity, need lsn.LSN) error {
-	e := &InstanceError{Table: t.Source.ID().String(), Old: *old, Need: need}
+func instanceError(t *sqlserver.Table, old *InstanceIdentity, terms Terms) error {
+	e := &InstanceError{Table: t.Source.ID().String(), Old: *old, Need: terms.Need}
+	e.LeftOut = terms.Wanted != nil && !terms.Wanted(old.Name)
 	if len(t.Instances) > 0 {
 		e.New = t.Instances[0]
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
 // chosen is a choice in short.
@@ -179,4 +180,43 @@ func TestNextLimit(t *testing.T) {
 	assert.Equal(t, 10, nextLimit(1000, 50, 50000, 10), "never more than a page")
 	assert.Equal(t, 1, nextLimit(1000, 5000, 50, 10), "one row at least")
 	assert.Equal(t, 10, nextLimit(1000, 0, 5000, 10), "rows of no size")
+}
+
+// The error says what is known: which instance is gone, and what is there. Why,
+// nobody knows here.
+func TestChoose_SaysWhatIsGone(t *testing.T) {
+	old := InstanceIdentity{Schema: "dbo", Table: "a", SourceObjectID: 1, Name: "dbo_a", ObjectID: 11, FirstStart: lsnOf(5)}
+	second := &sqlserver.CaptureInstance{ObjectID: 12, SourceObjectID: 1, Name: "dbo_a2", StartLSN: lsnOf(40)}
+	unwanted := func(name string) bool { return name != "dbo_a" }
+	for name, test := range map[string]struct {
+		instances []*sqlserver.CaptureInstance
+		wanted    func(string) bool
+		reason    string
+		says      []string
+	}{
+		"dropped behind a second one": {
+			[]*sqlserver.CaptureInstance{second}, nil, ReasonInstanceReplaced,
+			[]string{`capture instance "dbo_a"`, "is gone", `"dbo_a2"`, "holds changes only from " + lsnOf(40).String() + " on", "in between, if anything was, is in no capture instance"},
+		},
+		"dropped":  {nil, nil, ReasonInstanceGone, []string{"is gone", "there is no other", "sys.sp_cdc_enable_table"}},
+		"left out": {nil, unwanted, ReasonInstanceGone, []string{"left out by capture_instance_include_list"}},
+		"left out for another": {
+			[]*sqlserver.CaptureInstance{second}, unwanted, ReasonInstanceReplaced, []string{"left out by capture_instance_include_list; let"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := &sqlserver.Table{ObjectID: 1, Source: &schema.Table{Schema: "dbo", Name: "a"}, Instances: test.instances}
+			_, err := Choose(table, &old, Terms{Need: lsnOf(30), Wanted: test.wanted})
+			var problem *InstanceError
+			require.ErrorAs(t, err, &problem)
+			assert.Equal(t, test.reason, problem.Reason())
+			for _, part := range test.says {
+				assert.Contains(t, err.Error(), part)
+			}
+			assert.NotContains(t, err.Error(), "disabled")
+			if test.wanted != nil {
+				assert.NotContains(t, err.Error(), "gone")
+			}
+		})
+	}
 }

@@ -77,15 +77,21 @@ type InstanceError struct {
 	New *sqlserver.CaptureInstance
 	// Need is the first commit LSN that has not been delivered.
 	Need lsn.LSN
+	// LeftOut reports that Old is not wanted any more: it may be there still.
+	LeftOut bool
 }
 
 // Error says what happened and what to do.
 func (e *InstanceError) Error() string {
-	if e.New == nil {
-		return fmt.Sprintf("table %s: capture instance %q, created %s, is gone, with the changes from commit LSN %s on; %s",
+	if e.LeftOut {
+		return fmt.Sprintf("table %s: capture instance %q, created %s, was read, has changes from commit LSN %s on, and is left out by capture_instance_include_list; %s",
 			e.Table, e.Old.Name, e.Old.CreateDate.Format(createDateLayout), e.Need, e.Remedy())
 	}
-	return fmt.Sprintf("table %s: capture instance %q, created %s, was replaced by %q, created %s, which holds changes only from %s on, not from commit LSN %s; %s",
+	if e.New == nil {
+		return fmt.Sprintf("table %s: capture instance %q, created %s, is gone, with the changes from commit LSN %s on, and there is no other; %s",
+			e.Table, e.Old.Name, e.Old.CreateDate.Format(createDateLayout), e.Need, e.Remedy())
+	}
+	return fmt.Sprintf("table %s: capture instance %q, created %s, is gone, and %q, created %s, holds changes only from %s on, not from commit LSN %s; %s",
 		e.Table, e.Old.Name, e.Old.CreateDate.Format(createDateLayout),
 		e.New.Name, e.New.CreateDate.Format(createDateLayout), e.New.StartLSN, e.Need, e.Remedy())
 }
@@ -103,12 +109,14 @@ func (e *InstanceError) Reason() string {
 
 // Remedy implements [sqlserver.Problem].
 func (e *InstanceError) Remedy() string {
+	if e.LeftOut {
+		return "let capture_instance_include_list match it until the log says that it is no longer read, or start afresh, with a new snapshot"
+	}
 	if e.New == nil {
-		return "change data capture was disabled on the table: enable it with sys.sp_cdc_enable_table and start afresh, " +
+		return "enable change data capture on the table with sys.sp_cdc_enable_table and start afresh, " +
 			"with a new snapshot, or leave the table out"
 	}
-	return "change data capture was disabled and enabled again on the table, and changes in between were not recorded: " +
-		"start afresh, with a new snapshot"
+	return "what was changed in between, if anything was, is in no capture instance: start afresh, with a new snapshot"
 }
 
 // NothingLeftError says that all tables are held.

@@ -135,6 +135,9 @@ func (r *Reader) choose(ctx context.Context, tables []*sqlserver.Table) ([]Choic
 func (r *Reader) chooseEach(ctx context.Context, tables []*sqlserver.Table) (all findings, err error) {
 	terms := TermsAt(r.position, !r.opts.Observe)
 	terms.Refuse = Refusals(ctx, r.conn, r.opts.Function)
+	if r.opts.Selection != nil {
+		terms.Wanted = r.opts.Selection.MatchInstance
+	}
 	r.refusedAt = time.Time{}
 	for _, t := range tables {
 		if r.isHeldTable(t) {
