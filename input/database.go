@@ -330,6 +330,7 @@ func (d *serverDatabase) Stream(start stream.State, sink stream.Sink, onInstance
 		Rereadable:               d.rights.Rows,
 		OnHeld:                   d.cfg.onHeld(sink),
 		OnPoll:                   d.onPoll(sink),
+		OnHeldPoll:               d.meter.PolledBehind,
 		Remark:                   d.notices.Warn,
 		FetchSize:                d.cfg.streamingFetchSize,
 		MaxIterationTransactions: d.cfg.maxIterationTransactions,

@@ -33,12 +33,14 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 	var problem sqlserver.Problem
 	if !errors.As(cause, &problem) {
 		s.log.Infof("Table %s is no longer held", table)
+		s.meter.CatchesUp(h)
 		if held {
 			s.meter.Held(h.Schema, h.Table, before, false)
 			delete(s.held, table)
 		}
 		return
 	}
+	s.meter.FallsBehind(h)
 	reason := problem.Reason()
 	if reason == before {
 		return

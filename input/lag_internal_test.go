@@ -20,16 +20,29 @@ const (
 // itself.
 func measured(t *testing.T, script, fields string) (*simulator.Server, *input, *recorder) {
 	t.Helper()
+	return measuredAs(t, "sa", script, fields)
+}
+
+// measuredAs is measured by a login that the script may make.
+func measuredAs(t *testing.T, login, script, fields string) (*simulator.Server, *input, *recorder) {
+	t.Helper()
 	server, err := simulator.New(simulator.Options{
 		Logins: map[string]string{"sa": "secret"}, Encryption: simulator.EncryptionUnsupported,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	require.NoError(t, server.Exec("CREATE DATABASE db\nGO\nUSE db\nEXEC sys.sp_cdc_enable_db\nGO\nUSE db\n"+script))
-	in, rec := recordedInput(t, &fakeServer{}, newMemoryCache(),
-		"poll_interval: 10s\nuser: sa\npassword: secret\nencrypt: 'false'\ninclude_schema_changes: false\n"+fields, options{dial: server.DialContext})
-	in.open = openSource
+	in, rec := measuredOver(t, server, newMemoryCache(), login, fields)
 	return server, in, rec
+}
+
+// measuredOver is another such input over a server, with a cache.
+func measuredOver(t *testing.T, server *simulator.Server, cache *memoryCache, login, fields string) (*input, *recorder) {
+	t.Helper()
+	in, rec := recordedInput(t, &fakeServer{}, cache,
+		"poll_interval: 10s\nuser: "+login+"\npassword: secret\nencrypt: 'false'\ninclude_schema_changes: false\n"+fields, options{dial: server.DialContext})
+	in.open = openSource
+	return in, rec
 }
 
 const lagTable = "CREATE TABLE dbo.t (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL\n"

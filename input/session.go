@@ -50,7 +50,7 @@ func (s *source) newSession(start mark) (*session, error) {
 func (s *source) acknowledge(m mark) {
 	s.keeper.acknowledge(m)
 	if m.streaming {
-		s.meter.Acknowledged(m.position())
+		s.meter.Acknowledged(m.streamed())
 	}
 }
 

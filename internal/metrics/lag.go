@@ -29,6 +29,8 @@ type lag struct {
 	head    int
 	last    lsn.Position
 
+	held map[string]heldLag // by name of the table
+
 	commits  []sqlserver.Commit // of the last look for changes
 	unread   time.Time          // of the next transaction to be read; zero: none
 	newest   lsn.LSN            // that the capture job has passed
@@ -58,6 +60,9 @@ func (l *lag) looked(now time.Time, p sqlserver.Poll) (news bool) {
 	}
 	if len(p.Commits) > 0 {
 		l.unread = p.Commits[0].End
+	}
+	for table, h := range l.held {
+		l.held[table] = h.behind(p.Commits)
 	}
 	return news
 }
@@ -132,6 +137,9 @@ func (l *lag) behind(now time.Time, interval time.Duration) time.Duration {
 		oldest = l.waiting[l.head].oldest
 	}
 	behind := l.age(now, oldest)
+	for _, h := range l.held {
+		behind = max(behind, l.age(now, h.oldest))
+	}
 	if age := l.lsnAge(now); l.stalled || age > lsnSilence {
 		behind = max(behind, age)
 	}

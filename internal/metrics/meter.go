@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
@@ -172,13 +173,14 @@ func (m *Meter) CountBatch(b *event.Batch) {
 	m.count(b)
 }
 
-// Acknowledged notes that everything up to a position is delivered.
-func (m *Meter) Acknowledged(upTo lsn.Position) {
+// Acknowledged notes that everything up to a place is delivered.
+func (m *Meter) Acknowledged(upTo stream.Place) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	m.move()
-	m.lag.acknowledged(now, upTo, func(took time.Duration, events int64) {
+	m.lag.caughtUpTo(upTo)
+	m.lag.acknowledged(now, upTo.Position, func(took time.Duration, events int64) {
 		m.window.add(now, took, events)
 		m.metrics.deliveryTimes.Timing(took.Nanoseconds(), m.database)
 	})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/event"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
 // countedQueue counts how often it is asked: once each time that gauges are set.
@@ -47,7 +47,7 @@ func TestMeter_Pace(t *testing.T) {
 		for name, happens := range map[string]func(){
 			"a look with news":  func() { quiet.MaxTime = time.Now(); m.Polled(quiet, 2) },
 			"a batch":           func() { m.CountBatch(event.NewBatch(0)) },
-			"acknowledgement":   func() { m.Acknowledged(lsn.Position{}) },
+			"acknowledgement":   func() { m.Acknowledged(stream.Place{}) },
 			"capture stops":     func() { m.Stalled(true) },
 			"a snapshot begins": func() { m.SnapshotBegins(2, 0) },
 			"a table is read":   m.TableRead,

@@ -55,6 +55,9 @@ func (r *Reader) newLateTable(h Held, tables []*sqlserver.Table) *lateTable {
 	opts := r.opts
 	opts.OnHeld, opts.OnPoll, opts.Reread = nil, nil, nil
 	opts.OnInstances = l.learn
+	if tell := r.opts.OnHeldPoll; tell != nil {
+		opts.OnPoll = func(p sqlserver.Poll) { tell(h, p) }
+	}
 	if r.opts.Saved != nil {
 		opts.Saved = func() Place {
 			saved := r.opts.Saved()

@@ -106,6 +106,9 @@ type Options struct {
 	// OnPoll is told what each look for changes found, before anything of it is
 	// read; nil if nobody asks.
 	OnPoll func(sqlserver.Poll)
+	// OnHeldPoll is told what looks for changes behind the positions of held tables
+	// found; nil if nobody asks.
+	OnHeldPoll func(Held, sqlserver.Poll)
 	// Remark takes what a person should know of a table; the same may come
 	// again, to be said once. Nil: it is logged.
 	Remark func(table, text string)
