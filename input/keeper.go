@@ -32,6 +32,9 @@ type keeper struct {
 
 	// known is what is known of the tables: the reading's while one runs.
 	known stream.Known
+	// saysStart is the LSN at which the log says that this life starts; zero: it has
+	// not said so yet.
+	saysStart lsn.LSN
 }
 
 // newKeeper loads the mark of a database.

@@ -241,7 +241,11 @@ func (s *snapshotSink) Waiting(ctx context.Context) error { return s.r.source.wa
 // from p: its tables may be ahead, when it goes on behind messages that are
 // still under way.
 func (s *snapshotSink) Save(ctx context.Context, p *snapshot.Progress) error {
-	return s.r.source.keeper.begin(ctx, s.db, p)
+	if err := s.r.source.keeper.begin(ctx, s.db, p); err != nil {
+		return err
+	}
+	s.r.source.sayBegins(p.Start)
+	return nil
 }
 
 // Emit implements [snapshot.Sink].

@@ -217,6 +217,7 @@ func (s *source) connect(ctx context.Context) error {
 			s.disconnect()
 			return err
 		}
+		s.sayGoesOn()
 	}
 	return s.checkRights()
 }

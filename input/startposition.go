@@ -28,10 +28,5 @@ func (d *serverDatabase) configuredStart(ctx context.Context, conn awaiting) (ls
 	if err != nil {
 		return lsn.LSN{}, err
 	}
-	before, err := at.Find(ctx, d.conn, d.tables, newest)
-	if err != nil {
-		return lsn.LSN{}, err
-	}
-	d.log.Info("streaming begins at the configured start", "start_position", at.String(), "lsn", before.Next().String())
-	return before, nil
+	return at.Find(ctx, d.conn, d.tables, newest)
 }

@@ -1,6 +1,7 @@
 package startposition
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -53,4 +54,4 @@ func (p Position) IsNow() bool { return p == Position{} }
 func (p Position) IsLSN() bool { return !p.lsn.IsZero() }
 
 // String returns it as it is configured.
-func (p Position) String() string { return p.text }
+func (p Position) String() string { return cmp.Or(p.text, Now) }
