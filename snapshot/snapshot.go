@@ -199,6 +199,8 @@ func (s *Snapshotter) isolation(ctx context.Context) (sqlserver.Isolation, error
 		return sqlserver.Snapshot, nil
 	case s.opts.Isolation == IsolationSnapshot:
 		return "", sqlserver.SnapshotNotAllowed(facts.Database, nil)
+	case len(s.opts.Tables) == 0: // no row is read
+		return sqlserver.ReadCommitted, nil
 	default:
 		s.opts.Logger.Info("snapshot isolation is not allowed: reading committed rows, not one point in time",
 			"database", facts.Database)

@@ -222,6 +222,15 @@ func TestSnapshotter_Isolation(t *testing.T) {
 	}
 }
 
+// Where no rows are read, nothing is said of how.
+func TestSnapshotter_IsolationOfNoRows(t *testing.T) {
+	f := newFakeServer()
+	f.facts.SnapshotAllowed = false
+	var logged bytes.Buffer
+	require.NoError(t, New(f, Options{Encoder: encoder, Logger: slog.New(slog.NewTextHandler(&logged, nil))}, nil).Run(t.Context(), &fakeSink{}))
+	assert.Empty(t, logged.String())
+}
+
 func TestSnapshotter_WaitsForTheFirstLSN(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeServer()
