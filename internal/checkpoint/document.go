@@ -75,10 +75,14 @@ func (e envelope) encode() ([]byte, error) {
 // damage: the remedy is to upgrade, not to delete.
 func decode(text []byte) (envelope, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return envelope{}, errors.New("the value is empty")
+		return envelope{}, errors.New("it is empty, as a kill while it is written leaves it")
 	}
 	var e envelope
-	if err := json.Unmarshal(text, &e); err != nil {
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(text, &e); {
+	case errors.As(err, &syntax) && int(syntax.Offset) == len(text):
+		return envelope{}, errors.New("it is cut short, as a kill while it is written leaves it")
+	case err != nil:
 		return envelope{}, fmt.Errorf("parsing JSON: %w", err)
 	}
 	if e.Format > formatVersion {

@@ -118,6 +118,34 @@ func TestStore_TornSlotIsReported(t *testing.T) {
 	assert.Len(t, damaged, 1)
 }
 
+// What a kill leaves while a slot is written is told from what it does not.
+func TestStore_SaysWhatAKillLeaves(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm func(text string) string
+		want string
+	}{
+		"empty":   {func(string) string { return "" }, "it is empty, as a kill"},
+		"cut":     {func(text string) string { return text[:len(text)/2] }, "it is cut short, as a kill"},
+		"mangled": {func(text string) string { return strings.Replace(text, ":", ";", 1) }, "parsing JSON"},
+		"another": {func(text string) string { return strings.Replace(text, `"n":2`, `"n":3`, 1) }, "the checksum"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cache := newMemory()
+			s := loadedStore(t, cache)
+			require.NoError(t, s.Save(t.Context(), []byte(`{"n":1}`)))
+			require.NoError(t, s.Save(t.Context(), []byte(`{"n":2}`)))
+			cache.values["k.a"] = test.harm(cache.values["k.a"])
+			var said string
+			_, found, err := checkpoint.NewStore(cache, "k", checkpoint.StoreOptions{OnDamage: func(key string, problem error) {
+				said = key + ": " + problem.Error()
+			}}).Load(t.Context())
+			require.NoError(t, err)
+			assert.True(t, found)
+			assert.Contains(t, said, "k.a: "+test.want)
+		})
+	}
+}
+
 func TestStore_DamageIsNeverAFreshStart(t *testing.T) {
 	sound := func(t *testing.T) string {
 		cache := newMemory()
