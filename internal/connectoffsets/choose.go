@@ -19,6 +19,9 @@ func OfConnector(offsets []Offset, prefix, connector string) (ours []Offset, err
 			names = append(names, o.Connector)
 		}
 	}
+	if len(offsets) == 0 {
+		return nil, errors.New("the file holds no offset of a connector for SQL Server: it is empty, or what it holds is null, which removes an offset")
+	}
 	if len(ours) == 0 {
 		return nil, fmt.Errorf("there is no offset of a connector %q whose topic.prefix is %q, the value of topic_prefix; there are some of %q", connector, prefix, others)
 	}

@@ -37,6 +37,23 @@ func TestOfConnector(t *testing.T) {
 	}
 }
 
+// Where nothing is left to choose from, the error says that and no more.
+func TestOfConnector_Nothing(t *testing.T) {
+	for name, file := range map[string]string{
+		"an empty file":  "",
+		"a removed line": `["c",{"server":"p","database":"d"}]` + "\tnull\n",
+		"a null offset":  `{"offsets":[{"partition":{"server":"p","database":"d"},"offset":null}]}`,
+		"no offsets":     `{"offsets":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			offsets, err := Read([]byte(file))
+			require.NoError(t, err)
+			_, err = OfConnector(offsets, "p", "")
+			require.ErrorContains(t, err, "the file holds no offset")
+		})
+	}
+}
+
 // An offset without a database is that of the only one.
 func TestOfDatabase(t *testing.T) {
 	named, nameless := Offset{Database: "Sales", Serial: 1}, Offset{Serial: 2}
