@@ -14,6 +14,8 @@ import (
 const (
 	lagGauge     = "sqlserver_cdc_lag_ms{db}"
 	stalledGauge = "sqlserver_cdc_capture_stalled{db}"
+
+	headroomGauge = "sqlserver_cdc_retention_headroom_seconds{db,dbo.t}"
 )
 
 // measured is an input over the simulator, in which nothing is acknowledged by
@@ -181,13 +183,27 @@ func TestMetrics_Tables(t *testing.T) {
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_snapshot_completed{db}"))
 		assert.EqualValues(t, 0, rec.metric("sqlserver_cdc_drift_columns{db,dbo.t}"))
 
+		assert.False(t, rec.shows(headroomGauge), "a fresh table that is read up to date")
+
 		require.NoError(t, server.Exec("USE db\nALTER TABLE dbo.t ADD more int NULL"))
 		after(3 * time.Hour)
 		assert.EqualValues(t, 1, rec.metric("sqlserver_cdc_drift_columns{db,dbo.t}"))
-		assert.InDelta(t, 3*3600, rec.metric("sqlserver_cdc_retention_headroom_seconds{db,dbo.t}"), 900)
+		assert.False(t, rec.shows(headroomGauge))
+		require.NoError(t, server.Exec("USE db\nDECLARE @low binary(10) = sys.fn_cdc_get_max_lsn()\nEXEC sys.sp_cdc_cleanup_change_table N'dbo_t', @low"))
+		after(2 * time.Hour)
+		assert.InDelta(t, 2*3600, rec.metric(headroomGauge), 900)
 		polls, statements := rec.metric("sqlserver_cdc_polls{db}"), rec.metric("sqlserver_cdc_statements{db}")
 		assert.Positive(t, polls)
 		assert.Less(t, float64(statements)/float64(polls), 2.0, "statements per poll of an idle database, with what is asked once a minute")
+
+		require.NoError(t, server.Exec("USE db\nCREATE TABLE dbo.more (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N'more', @role_name = NULL"))
+		after(2 * time.Minute)
+		assert.EqualValues(t, 3, rec.metric("sqlserver_cdc_captured_tables{db}"))
+		require.NoError(t, server.Exec("USE db\nDROP TABLE dbo.t"))
+		after(2 * time.Minute)
+		assert.EqualValues(t, 2, rec.metric("sqlserver_cdc_captured_tables{db}"))
+		assert.EqualValues(t, 0, rec.metric("sqlserver_cdc_drift_columns{db,dbo.t}"))
+		assert.EqualValues(t, -1, rec.metric(headroomGauge))
 		require.NoError(t, in.Close(t.Context()))
 	})
 }

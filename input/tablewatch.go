@@ -38,14 +38,29 @@ func (w tableWatch) look(ctx context.Context) {
 	states = slices.DeleteFunc(states, func(s sqlserver.TableState) bool {
 		return !d.selection.Match(s.Schema, s.Table) || !d.selection.MatchInstance(s.Instance)
 	})
-	d.meter.Tables(states)
-	d.altered.Look(d.name, d.instances.expected(states))
-	for _, h := range saved.Held {
-		states, err := d.conn.TableStates(ctx, h.Position.Commit)
-		if err != nil {
-			d.log.Debug("the state of a held table is not known", "table", h.Name(), "error", err)
-			return
-		}
-		d.meter.HeldHeadroom(slices.DeleteFunc(states, func(s sqlserver.TableState) bool { return s.Schema != h.Schema || s.Table != h.Table }))
+	if len(states) > 0 {
+		d.meter.Position(states[0].Position)
 	}
+	d.altered.Look(d.name, d.instances.expected(states))
+	if err := w.ownPositions(ctx, states, saved.Held); err != nil {
+		d.log.Debug("the states of held tables are not known", "error", err)
+		return
+	}
+	d.meter.Tables(states)
+}
+
+// ownPositions gives the states of held tables their own positions.
+func (w tableWatch) ownPositions(ctx context.Context, states []sqlserver.TableState, held []stream.Held) error {
+	for _, h := range held {
+		own, err := w.database.conn.TableStates(ctx, h.Position.Commit)
+		if err != nil {
+			return err
+		}
+		for i := range states {
+			if len(own) > 0 && states[i].Schema == h.Schema && states[i].Table == h.Table {
+				states[i].Position = own[0].Position // the same in all
+			}
+		}
+	}
+	return nil
 }

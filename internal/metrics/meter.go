@@ -22,8 +22,6 @@ const (
 	// own; others are counted together, as otherTables.
 	maxTables   = 1000
 	otherTables = "other"
-	// tableInterval is how often the states of the tables are looked at.
-	tableInterval = time.Minute
 )
 
 // Meter keeps the figures of one database, which outlive its connections. What
@@ -48,11 +46,12 @@ type Meter struct {
 
 	labels     map[schema.TableID]string
 	held       map[heldBy]int64
-	commit     lsn.LSN         // of the last event counted
-	tablesAt   time.Time       // when the tables are to be looked at next
-	statements int64           // of the present connection, as far as they are counted
-	counts     []eventCount    // of the batch being counted,
-	counted    map[counted]int // and their places in it
+	commit     lsn.LSN                 // of the last event counted
+	tablesAt   time.Time               // when the tables are to be looked at next
+	tables     map[string]tableFigures // by label, as they were published
+	statements int64                   // of the present connection, as far as they are counted
+	counts     []eventCount            // of the batch being counted,
+	counted    map[counted]int         // and their places in it
 }
 
 // heldBy is what held tables are counted by.
@@ -184,48 +183,6 @@ func (m *Meter) Acknowledged(upTo stream.Place) {
 		m.window.add(now, took, events)
 		m.metrics.deliveryTimes.Timing(took.Nanoseconds(), m.database)
 	})
-}
-
-// TablesDue reports whether it is time to look at the states of the tables.
-func (m *Meter) TablesDue(now time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now.Before(m.tablesAt) {
-		return false
-	}
-	m.tablesAt = now.Add(tableInterval)
-	return true
-}
-
-// Tables publishes the states of the tables.
-func (m *Meter) Tables(states []sqlserver.TableState) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range states {
-		table := m.label(schema.TableID{Schema: s.Schema, Name: s.Table})
-		m.metrics.drift.Set(int64(s.Uncaptured), m.database, table)
-		if !s.Position.IsZero() {
-			m.metrics.position.Set(s.Position.Unix(), m.database)
-		}
-		m.headroom(table, s)
-	}
-}
-
-// HeldHeadroom publishes how far the states of held tables, with their own
-// positions, lie above what is kept.
-func (m *Meter) HeldHeadroom(states []sqlserver.TableState) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range states {
-		m.headroom(m.label(schema.TableID{Schema: s.Schema, Name: s.Table}), s)
-	}
-}
-
-// headroom publishes how far a position lies above the low end of what is kept.
-func (m *Meter) headroom(table string, s sqlserver.TableState) {
-	if !s.Position.IsZero() && !s.Low.IsZero() {
-		m.metrics.headroom.Set(max(0, int64(s.Position.Sub(s.Low).Seconds())), m.database, table)
-	}
 }
 
 // Held notes that a table cannot be read on, for a reason, or that this is over.

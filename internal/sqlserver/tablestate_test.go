@@ -40,6 +40,7 @@ CREATE TABLE dbo.b (id int PRIMARY KEY, x int, y int)
 		uncaptured[state.Schema+"."+state.Table] = state.Uncaptured
 		assert.Equal(t, last.End, state.Position)
 		assert.False(t, state.Low.IsZero())
+		assert.False(t, state.Cleaned)
 		assert.False(t, state.Low.After(state.Position))
 	}
 	assert.Equal(t, map[string]int{"dbo.a": 2, "dbo.b": 1}, uncaptured)
