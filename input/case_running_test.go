@@ -46,11 +46,15 @@ func TestCases_RenamedTable(t *testing.T) {
 				got := p.next(2)
 				assert.Equal(t, []string{`{"id":2}`, `{"id":3}`}, keysOf(got))
 				p.stop()
+				first := p
 				change(t, server, "INSERT dbo.u VALUES (4)")
 				p = startPipeline(t, server, s)
 				p.want(`c dbo.u {"id":4}`)
 				p.quiet()
 				assert.NotContains(t, p.logs.String(), "Cannot go on")
+				said, later := countLines(first, "table has another name"), countLines(p, "table has another name")
+				assert.Equal(t, 1, said+later, "once, by whoever looks at the catalogue first: log:\n%s%s", first.logs, p.logs)
+				assert.Contains(t, first.logs.String()+p.logs.String(), "was=dbo.t table=dbo.u")
 			})
 		})
 	}

@@ -140,6 +140,33 @@ func TestHeld_Disabled(t *testing.T) {
 	})
 }
 
+// A table that gets a name which is not wanted is seen all the same: no right is
+// missing, and the lists are what is to be changed.
+func TestHeld_RenamedOutOfTheLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, kept := threeTables(t), newStore()
+		const lists = "table_include_list: ['dbo\\.[abc]']\n"
+		p := startPipeline(t, server, settings{fields: asReader + lists, store: kept})
+		<-time.After(time.Minute)
+		insertAll(t, server, "1")
+		p.next(3)
+		p.stop()
+		change(t, server, "INSERT dbo.b VALUES (2, 1)\nEXEC sp_rename N'dbo.b', N'x'")
+		p = startPipeline(t, server, settings{fields: asReader + lists, store: kept})
+		<-time.After(3 * time.Minute)
+		log := p.logs.String()
+		assert.Equal(t, 1, strings.Count(log, "is held at position"), log)
+		assert.Contains(t, log, "another name, dbo.x, which is not among the wanted ones")
+		assert.NotContains(t, log, "GRANT SELECT ON [dbo]")
+		p.rest()
+		p.stop()
+
+		p = startPipeline(t, server, settings{fields: asReader + "table_include_list: ['dbo\\.[abcx]']\n", store: kept})
+		<-time.After(3 * time.Minute)
+		assert.Contains(t, keysOf(p.rest()), `{"id":2}`)
+	})
+}
+
 // When all tables are held, that is fatal, with what is wrong with each; it is
 // over when one is cured.
 func TestHeld_AllOfThem(t *testing.T) {

@@ -62,6 +62,7 @@ func (r *Reader) refresh(ctx context.Context, now sqlserver.Fingerprint) error {
 		return err
 	}
 	r.sayHandover(p.choices, p.position)
+	r.sayRenamed(p.choices)
 	r.adopt(p, now)
 	return nil
 }
