@@ -14,7 +14,7 @@ import (
 // A server that does not answer is said and shown after half a minute, until it
 // answers, or the connection is given up and another one works. A statement that
 // takes long is not cut.
-func TestSilence(t *testing.T) {
+func TestLink_Silence(t *testing.T) {
 	const connected, reconnects = "sqlserver_cdc_connected{db}", "sqlserver_cdc_reconnects{db}"
 	for name, test := range map[string]struct {
 		do         simulator.Action
@@ -54,11 +54,30 @@ func TestSilence(t *testing.T) {
 }
 
 // Without a limit to statements the warning says how to get one.
-func TestSilence_NoLimit(t *testing.T) {
+func TestLink_SilenceWithoutLimit(t *testing.T) {
 	in, rec := recordedInput(t, &fakeServer{}, newMemoryCache(), "database_query_timeout: 0s", options{})
 	s, err := in.newSource("db")
 	require.NoError(t, err)
 	s.link.silent(true)
 	assert.Equal(t, 1, rec.logged("that goes on for ever: set database_query_timeout"))
 	assert.False(t, rec.shows("sqlserver_cdc_connected{db}"), "nothing has worked yet")
+}
+
+// A database whose server could not be reached at first, under a name in another
+// spelling than the exact one, is shown as read under both.
+func TestLink_AnotherSpelling(t *testing.T) {
+	in, rec := recordedInput(t, &fakeServer{}, newMemoryCache(), "", options{})
+	l := &link{gauge: in.metrics.Connected, log: in.log}
+	shown := func() []int64 {
+		return []int64{rec.metric("sqlserver_cdc_connected{DB}"), rec.metric("sqlserver_cdc_connected{db}")}
+	}
+	l.set("DB", false)
+	l.set("db", true)
+	assert.Equal(t, []int64{1, 1}, shown())
+	l.silent(true)
+	assert.Equal(t, []int64{0, 0}, shown())
+	l.silent(false)
+	assert.Equal(t, []int64{1, 1}, shown())
+	l.set("db", false)
+	assert.Equal(t, []int64{0, 0}, shown())
 }

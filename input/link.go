@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,16 +19,22 @@ type link struct {
 	// timeout is that of statements.
 	timeout time.Duration
 
-	mu       sync.Mutex
-	database string // the label of the gauge
-	works    bool
+	mu sync.Mutex
+	// databases are the labels of the gauge: the name of the configuration, where it
+	// was all that was known at first, and the exact one. What was shown under the
+	// first cannot be taken back, so it must not stand still.
+	databases []string
+	works     bool
 }
 
 // set publishes whether a reading works, which has been answered then.
 func (l *link) set(database string, works bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.database, l.works = database, works
+	if !slices.Contains(l.databases, database) {
+		l.databases = append(l.databases, database)
+	}
+	l.works = works
 	l.publish(works)
 }
 
@@ -59,5 +66,7 @@ func (l *link) publish(yes bool) {
 	if yes {
 		value = 1
 	}
-	l.gauge.Set(value, l.database)
+	for _, database := range l.databases {
+		l.gauge.Set(value, database)
+	}
 }
