@@ -10,6 +10,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/connectoffsets"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
@@ -113,9 +114,10 @@ type resolved struct {
 	Imported
 	positions *positions
 	state     stream.State
+	witness   witness // of the offset's transaction, if the position is in it
 }
 
-// importOffsets looks up all offsets before it stores the first position.
+// importOffsets looks up all offsets before it writes anything to the cache.
 func (in *input) importOffsets(ctx context.Context, what Import) ([]Imported, error) {
 	offsets, err := connectoffsets.Read(what.Offsets)
 	if err != nil {
@@ -136,6 +138,11 @@ func (in *input) importOffsets(ctx context.Context, what Import) ([]Imported, er
 		}
 		found = append(found, r)
 	}
+	for _, r := range found {
+		if err := r.positions.take(ctx); err != nil {
+			return nil, err
+		}
+	}
 	var done []Imported
 	for _, r := range found {
 		known := stream.Known{Instances: r.state.Instances, Structures: r.state.Structures}
@@ -143,7 +150,7 @@ func (in *input) importOffsets(ctx context.Context, what Import) ([]Imported, er
 			return nil, err
 		}
 		state := stream.State{Position: r.Position, ByCommand: r.state.ByCommand}
-		if err := r.positions.save(ctx, mark{streaming: true, state: state}); err != nil {
+		if err := r.positions.save(ctx, mark{streaming: true, state: state, witness: r.witness}); err != nil {
 			return nil, err
 		}
 		done = append(done, r.Imported)
@@ -180,7 +187,10 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 	if stored {
 		return resolved{}, fmt.Errorf("key %q of cache %q has a position already, from which the pipeline would go on; to import another: %s", key, s.cfg.cache, s.removal(opened.Name()))
 	}
-	if _, _, err := positions.load(ctx); err != nil {
+	if _, _, err := positions.read(ctx); err != nil {
+		if reason, _ := diagnose(err, true); curedAfresh[reason] {
+			err = fmt.Errorf("%w. To import all the same: %s", err, s.removal(opened.Name()))
+		}
 		return resolved{}, err
 	}
 	if positions.lineage, err = opened.Lineage(ctx); err != nil {
@@ -195,10 +205,37 @@ func (in *input) resolve(ctx context.Context, database string, offsets []connect
 		_, err = diagnose(err, true)
 		return resolved{}, err
 	}
+	w, err := witnessOfOffset(ctx, opened, offset.Commit)
+	if err != nil {
+		return resolved{}, err
+	}
+	if replays {
+		w = witness{} // the position is before it
+	}
 	return resolved{
 		Imported:  Imported{Database: opened.Name(), Key: key, Cache: s.cfg.cache, Position: state.Position, Replays: replays},
-		positions: positions, state: state,
+		positions: positions, state: state, witness: w,
 	}, nil
+}
+
+// witnessOfOffset returns the witness of an offset's transaction. The connector takes
+// its LSNs from cdc.lsn_time_mapping, idle ones too, so that one which is not there
+// between others is of another history; those that cleanup has taken prove nothing.
+// Source: debezium SqlServerConnection, GET_MAX_LSN, GET_NTH_TRANSACTION_LSN.
+func witnessOfOffset(ctx context.Context, db lineageReader, commit lsn.LSN) (witness, error) {
+	recorded, err := db.Recorded(ctx, commit)
+	switch {
+	case err != nil:
+		return witness{}, err
+	case unknown(recorded, commit):
+		return witness{}, sqlserver.NewProblem(reasonRestored,
+			fmt.Sprintf("it is another database than the offset is of, or was restored: it knows transactions from %s to %s, but not the one at %s that the connector has read",
+				recorded.Oldest, recorded.Newest, commit),
+			"connect to the right one, or let the pipeline take a snapshot", nil)
+	case !recorded.Found || recorded.Ended.IsZero():
+		return witness{}, nil
+	}
+	return witness{commit, recorded.Ended.Format(recordedLayout)}, nil
 }
 
 // offsetResolver is a database that finds offsets in its change tables.

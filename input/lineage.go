@@ -120,12 +120,18 @@ func (c comparison) denied() string {
 	case c.recorded.Found && c.ended() != w.Ended:
 		return fmt.Sprintf("is another one than the position %s is of, or was restored: its transaction at %s ended at %s, the one that was read at %s (server's time)",
 			c.at, w.Commit, c.ended(), w.Ended)
-	case !c.recorded.Found && !c.recorded.Oldest.IsZero() && c.recorded.Oldest.Before(w.Commit) && w.Commit.Before(c.recorded.Newest):
+	case unknown(c.recorded, w.Commit):
 		return fmt.Sprintf("is another one than the position %s is of, or was restored: it knows transactions from %s to %s, but not the one at %s that was read",
 			c.at, c.recorded.Oldest, c.recorded.Newest, w.Commit)
 	default:
 		return ""
 	}
+}
+
+// unknown reports whether a database that has recorded commits on both sides of an
+// LSN has none at it.
+func unknown(r sqlserver.Recorded, commit lsn.LSN) bool {
+	return !r.Found && !r.Oldest.IsZero() && r.Oldest.Before(commit) && commit.Before(r.Newest)
 }
 
 func (c comparison) ended() string { return c.recorded.Ended.Format(recordedLayout) }
