@@ -35,6 +35,7 @@ func simulatorCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:1433", Usage: "address to listen on"},
 			&cli.StringFlag{Name: "data", Usage: "folder for the databases; empty keeps them in memory"},
 			&cli.StringFlag{Name: "init", Usage: "SQL script to run first, unless the data folder holds databases already"},
+			&cli.StringFlag{Name: "database", Usage: "database that --init and --exec run in, created before --init; empty is master"},
 			&cli.StringFlag{Name: "exec", Usage: "SQL script to run against the data folder, instead of listening"},
 			&cli.StringFlag{Name: "tls-ca", Usage: "file to write the certificate authority to, so that clients can verify the server"},
 			&cli.StringFlag{Name: "version", Value: "2022", Usage: "SQL Server to play: " + strings.Join(engine.Versions(), ", ")},
@@ -48,7 +49,7 @@ func simulatorCommand() *cli.Command {
 			defer stop()
 			return runSimulator(ctx, simulatorOptions{
 				listen: c.String("listen"), data: c.String("data"), init: c.String("init"),
-				exec: c.String("exec"), password: c.String("password"), tlsCA: c.String("tls-ca"),
+				exec: c.String("exec"), database: c.String("database"), password: c.String("password"), tlsCA: c.String("tls-ca"),
 				version: c.String("version"), edition: c.String("edition"), timezone: c.String("timezone"), collation: c.String("server-collation"),
 			}, c.App.Writer, c.App.ErrWriter)
 		},
@@ -56,8 +57,8 @@ func simulatorCommand() *cli.Command {
 }
 
 type simulatorOptions struct {
-	listen, data, init, exec, password, tlsCA string
-	version, edition, timezone, collation     string
+	listen, data, init, exec, database, password, tlsCA string
+	version, edition, timezone, collation               string
 }
 
 func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (err error) {
@@ -75,13 +76,14 @@ func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (
 		return fmt.Errorf("reading --timezone: %w; use a name of the IANA database, as UTC, Europe/Berlin or America/New_York", err)
 	}
 	server, err := simulator.New(simulator.Options{
-		Dir:       o.data,
-		Init:      string(script),
-		Logins:    map[string]string{simulatorUser: o.password},
-		Version:   o.version,
-		Edition:   o.edition,
-		Location:  location,
-		Collation: o.collation,
+		Dir:          o.data,
+		Init:         string(script),
+		InitDatabase: o.database,
+		Logins:       map[string]string{simulatorUser: o.password},
+		Version:      o.version,
+		Edition:      o.edition,
+		Location:     location,
+		Collation:    o.collation,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the simulator: %w", err)
@@ -93,7 +95,7 @@ func runSimulator(ctx context.Context, o simulatorOptions, out, log io.Writer) (
 		}
 	}
 	if o.exec != "" {
-		results, err := server.Query(o.exec)
+		results, err := server.QueryIn(o.database, o.exec)
 		return errors.Join(printResults(out, results), err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)

@@ -43,6 +43,23 @@ func TestSimulatorPage(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// Azure SQL Database has one database to a connection: scripts run in the one that
+// is named, without USE.
+func TestRunSimulator_DatabaseOfAzure(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "tables.sql")
+	require.NoError(t, os.WriteFile(script, []byte("EXEC sys.sp_cdc_enable_db\nGO\nCREATE TABLE dbo.t (id int PRIMARY KEY)\nEXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL"), 0o600))
+	var out strings.Builder
+	options := simulatorOptions{
+		data: t.TempDir(), init: script, database: "in]ventory", version: "AzureSQLDatabase", password: "p",
+		exec: "SELECT DB_NAME() AS name, COUNT(*) AS captured FROM cdc.change_tables",
+	}
+	require.NoError(t, runSimulator(t.Context(), options, &out, io.Discard))
+	assert.Equal(t, "name\tcaptured\nin]ventory\t1\n", out.String())
+
+	options.database = "nothing"
+	require.ErrorContains(t, runSimulator(t.Context(), options, &out, io.Discard), "nothing")
+}
+
 func TestRunSimulator_ExecPrintsResults(t *testing.T) {
 	var out strings.Builder
 	options := simulatorOptions{data: t.TempDir(), password: "p", exec: `CREATE DATABASE shop

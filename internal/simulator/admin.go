@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/cdc"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator/engine"
@@ -36,7 +37,7 @@ func (s *Server) open() error {
 	s.agent = cdc.Enable(instance, s.opts.Clock)
 	instance.SetFaultHook(s.statementFault)
 	if fresh && s.opts.Init != "" {
-		if err := s.Exec(s.opts.Init); err != nil {
+		if err := s.initialize(); err != nil {
 			_ = s.Close()
 			return fmt.Errorf("running init script: %w", err)
 		}
@@ -68,6 +69,17 @@ func (s *Server) shut() error {
 	return s.instance.Close()
 }
 
+// initialize runs the script of the options in its database.
+func (s *Server) initialize() error {
+	if s.opts.InitDatabase != "" {
+		if err := s.Exec("CREATE DATABASE " + "[" + strings.ReplaceAll(s.opts.InitDatabase, "]", "]]") + "]"); err != nil {
+			return err
+		}
+	}
+	_, err := s.QueryIn(s.opts.InitDatabase, s.opts.Init)
+	return err
+}
+
 // Instance is the engine, for those who want more than T-SQL gives.
 func (s *Server) Instance() *engine.Instance { return s.instance }
 
@@ -79,11 +91,17 @@ func (s *Server) Exec(script string) error {
 }
 
 // Query is Exec that returns the result sets of the script.
-func (s *Server) Query(script string) ([]engine.ResultSet, error) { return s.query(nil, script) }
+func (s *Server) Query(script string) ([]engine.ResultSet, error) { return s.QueryIn("", script) }
 
-// query runs a script over a replica; nil is the server itself.
-func (s *Server) query(replica *engine.Replica, script string) ([]engine.ResultSet, error) {
-	admin, err := s.backend.Login(engine.Login{User: "sa", Password: s.opts.Logins["sa"], App: "simulator", Replica: replica})
+// QueryIn is Query in a connection to a database; empty is master.
+func (s *Server) QueryIn(database, script string) ([]engine.ResultSet, error) {
+	return s.query(engine.Login{Database: database}, script)
+}
+
+// query runs a script as sa over the database and replica of a login.
+func (s *Server) query(login engine.Login, script string) ([]engine.ResultSet, error) {
+	login.User, login.Password, login.App = "sa", s.opts.Logins["sa"], "simulator"
+	admin, err := s.backend.Login(login)
 	if err != nil {
 		return nil, fmt.Errorf("logging in as sa: %w", err)
 	}

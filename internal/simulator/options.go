@@ -34,6 +34,9 @@ type Options struct {
 	// Init is a script, with GO between its batches, that runs as sa on a new
 	// server: in memory always, in Dir only when Dir holds no server yet.
 	Init string
+	// InitDatabase is the database that Init runs in, created before it; empty is
+	// master. Azure SQL Database has no USE that leads from there to another.
+	InitDatabase string
 	// Clock drives everything that waits or tells the time.
 	Clock Clock
 	// Location is the server's time zone; nil is UTC.

@@ -73,7 +73,7 @@ func (r *Secondary) ForceFailover() error {
 
 // Exec is Server.Exec over the replica.
 func (r *Secondary) Exec(script string) error {
-	_, err := r.server.query(r.replica, script)
+	_, err := r.server.query(engine.Login{Replica: r.replica}, script)
 	return err
 }
 
