@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
@@ -26,13 +27,13 @@ func (c config) onHeld(sink stream.Sink) stream.OnHeld {
 }
 
 // tableHeld implements [holder]: each reason is logged once, and the gauge is 1
-// until the table is read on.
+// until the table is read on. That this is over is said once it is saved.
 func (r *reading) tableHeld(h stream.Held, cause error) {
 	s, table := r.source, h.Name()
 	before, held := s.held[table]
 	var problem sqlserver.Problem
 	if !errors.As(cause, &problem) {
-		s.log.Infof("Table %s is no longer held", table)
+		s.released[table] = true
 		s.meter.CatchesUp(h)
 		if held {
 			s.meter.Held(h.Schema, h.Table, before, false)
@@ -40,6 +41,7 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 		}
 		return
 	}
+	delete(s.released, table)
 	s.meter.FallsBehind(h)
 	reason := problem.Reason()
 	if reason == before {
@@ -51,6 +53,21 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 	}
 	s.meter.Held(h.Schema, h.Table, reason, true)
 	s.held[table] = reason
+}
+
+// sayReleased says which tables are held no more, once a restart goes on with them
+// too: a rejection may go back to where they are held.
+func (s *source) sayReleased() {
+	if len(s.released) == 0 {
+		return
+	}
+	held := s.keeper.savedPlace().Held
+	for table := range s.released {
+		if !slices.ContainsFunc(held, func(h stream.Held) bool { return h.Name() == table }) {
+			s.log.Infof("Table %s is no longer held", table)
+			delete(s.released, table)
+		}
+	}
 }
 
 // withFreshStart returns an error with the way to start afresh, where that cures

@@ -229,6 +229,7 @@ func TestHeld_RejectedWhileCatchingUp(t *testing.T) {
 				insertAll(t, server, "5")
 				<-time.After(3 * time.Minute)
 				require.Equal(t, 3, rejections)
+				require.Equal(t, 1, countLines(p, "Table dbo.b is no longer held"), "a rejection that goes back to where it is held says nothing")
 				require.Equal(t, rows("b", "1", "2", "3", "4", "5"), shorts(ofTable("b", lastDeliveries(p.everything()))))
 			})
 		})

@@ -79,6 +79,7 @@ func (r *reading) run(ctx context.Context, db database) error {
 	}
 	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPlace)
 	for {
+		r.source.sayReleased()
 		if err := r.source.watchCapture(ctx, db); err != nil {
 			return err
 		}

@@ -46,6 +46,7 @@ type source struct {
 	ended    chan struct{} // closed when the goroutine has ended
 	closing  sync.Once
 	held     map[string]string // by name: why each is; the reading's
+	released map[string]bool   // tables held before, of which it is not said; the reading's
 	closed   chan struct{}     // closed when everything is released
 	closeErr error             // of that, once closed is closed
 }
@@ -60,7 +61,7 @@ func (in *input) newSource(database string) (*source, error) {
 		maker:  messages.NewMaker(in.cfg.structured, in.cfg.metadata, in.context),
 		ended:  make(chan struct{}),
 		closed: make(chan struct{}),
-		held:   map[string]string{},
+		held:   map[string]string{}, released: map[string]bool{},
 	}
 	s.cfg.server.Database = database
 	if in.cfg.databases.several() {
