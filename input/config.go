@@ -73,7 +73,7 @@ type config struct {
 // parseConfig reads and validates the configuration. Its error is of type
 // [refusals].
 func parseConfig(parsed *service.ParsedConfig) (config, error) {
-	r := &reader{parsed: parsed}
+	r := &fieldReader{parsed: parsed}
 	c := r.config()
 	r.together = true
 	c.validate(r)
@@ -84,7 +84,7 @@ func parseConfig(parsed *service.ParsedConfig) (config, error) {
 }
 
 // config reads the fields, each by itself.
-func (r *reader) config() config {
+func (r *fieldReader) config() config {
 	c := config{
 		server:                   r.server(),
 		databases:                r.databases(),
@@ -141,7 +141,7 @@ func (r *reader) config() config {
 }
 
 // validate checks what fields are together, and fits them to each other.
-func (c *config) validate(r *reader) {
+func (c *config) validate(r *fieldReader) {
 	if len(c.databases) > 0 {
 		c.server.Database = c.databases[0].text
 	}
@@ -173,7 +173,7 @@ func (c *config) validate(r *reader) {
 }
 
 // validateServer checks how the server is reached, and that a database is named.
-func (c *config) validateServer(r *reader) {
+func (c *config) validateServer(r *fieldReader) {
 	server, err := sqlserver.NewServer(c.server)
 	if err != nil {
 		r.refuseFor(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // selection reads what is captured, and what events show of it.
-func (r *reader) selection() schema.SelectionOptions {
+func (r *fieldReader) selection() schema.SelectionOptions {
 	o := schema.SelectionOptions{
 		Tables: schema.FilterOptions{
 			SchemaInclude: r.patterns(fieldSchemaIncludeList), SchemaExclude: r.patterns(fieldSchemaExcludeList),
@@ -32,7 +32,7 @@ func (r *reader) selection() schema.SelectionOptions {
 }
 
 // selects checks what is captured, or a part of it.
-func (r *reader) selects(o schema.SelectionOptions) {
+func (r *fieldReader) selects(o schema.SelectionOptions) {
 	if _, err := schema.NewSelection(o); err != nil {
 		r.refuseFor(err)
 	}
@@ -40,7 +40,7 @@ func (r *reader) selects(o schema.SelectionOptions) {
 
 // rules reads the rules for columns, in the order in which Debezium asks them:
 // of those that match a column the first counts.
-func (r *reader) rules() []schema.RuleOptions {
+func (r *fieldReader) rules() []schema.RuleOptions {
 	rules := r.lengthRules(fieldColumnTruncateToChars, func(o *schema.RuleOptions, n int) { o.Truncate = &n })
 	rules = append(rules, r.lengthRules(fieldColumnMaskWithChars, func(o *schema.RuleOptions, n int) { o.MaskChars = &n })...)
 	if columns := r.strings(fieldColumnPropagateSourceType); len(columns) > 0 {
@@ -61,7 +61,7 @@ func (r *reader) rules() []schema.RuleOptions {
 }
 
 // lengthRules reads a list of objects with columns and a length.
-func (r *reader) lengthRules(field string, set func(*schema.RuleOptions, int)) []schema.RuleOptions {
+func (r *fieldReader) lengthRules(field string, set func(*schema.RuleOptions, int)) []schema.RuleOptions {
 	return r.objects(field, func(parsed *service.ParsedConfig, rule *schema.RuleOptions) error {
 		length, err := parsed.FieldInt(fieldRuleLength)
 		if err == nil && length < 0 {
@@ -73,7 +73,7 @@ func (r *reader) lengthRules(field string, set func(*schema.RuleOptions, int)) [
 }
 
 // hashRules reads column_mask_hash.
-func (r *reader) hashRules() []schema.RuleOptions {
+func (r *fieldReader) hashRules() []schema.RuleOptions {
 	return r.objects(fieldColumnMaskHash, func(parsed *service.ParsedConfig, rule *schema.RuleOptions) error {
 		rule.Hash = &schema.HashOptions{}
 		var err error
@@ -91,7 +91,7 @@ func (r *reader) hashRules() []schema.RuleOptions {
 }
 
 // objects reads a list of rules; read fills in what is the field's own.
-func (r *reader) objects(field string, read func(*service.ParsedConfig, *schema.RuleOptions) error) []schema.RuleOptions {
+func (r *fieldReader) objects(field string, read func(*service.ParsedConfig, *schema.RuleOptions) error) []schema.RuleOptions {
 	list, err := r.parsed.FieldObjectList(field)
 	if err != nil {
 		r.refuse(field, "%v", err)
@@ -118,7 +118,7 @@ func (r *reader) objects(field string, read func(*service.ParsedConfig, *schema.
 var operations = map[string][]int{"c": {2}, "u": {3, 4}, "d": {1}, "t": nil, "none": nil}
 
 // skippedOperations reads the values of __$operation to leave out.
-func (r *reader) skippedOperations() (skipped []int) {
+func (r *fieldReader) skippedOperations() (skipped []int) {
 	for _, name := range r.strings(fieldSkippedOperations) {
 		values, known := operations[strings.ToLower(strings.TrimSpace(name))]
 		if !known {

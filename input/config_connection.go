@@ -9,7 +9,7 @@ import (
 )
 
 // server reads how to reach the server, and who logs in.
-func (r *reader) server() sqlserver.Config {
+func (r *fieldReader) server() sqlserver.Config {
 	c := sqlserver.Config{
 		ConnectionString:  r.optionalString(fieldConnectionString),
 		Host:              r.optionalString(fieldHost),
@@ -51,7 +51,7 @@ func (r *reader) server() sqlserver.Config {
 
 // reaches checks a field of how the server is reached, by itself; it may be
 // empty.
-func (r *reader) reaches(field string, c sqlserver.Config) {
+func (r *fieldReader) reaches(field string, c sqlserver.Config) {
 	if c.Host == "" && c.ConnectionString == "" {
 		return
 	}
@@ -62,7 +62,7 @@ func (r *reader) reaches(field string, c sqlserver.Config) {
 }
 
 // intent reads application_intent, in the case that the protocol wants.
-func (r *reader) intent() string {
+func (r *fieldReader) intent() string {
 	value := r.string(fieldApplicationIntent)
 	for _, known := range []string{sqlserver.IntentReadWrite, sqlserver.IntentReadOnly} {
 		if strings.EqualFold(value, known) {
@@ -74,8 +74,8 @@ func (r *reader) intent() string {
 }
 
 // auth reads the group of fields that say how to log in.
-func (r *reader) auth() sqlserver.Auth {
-	group := &reader{parsed: r.parsed.Namespace(fieldAuth)}
+func (r *fieldReader) auth() sqlserver.Auth {
+	group := &fieldReader{parsed: r.parsed.Namespace(fieldAuth)}
 	a := sqlserver.Auth{
 		Mode:                choice(group, fieldAuthMode, sqlserver.AuthModes...),
 		Domain:              group.optionalString(fieldAuthDomain),
@@ -96,7 +96,7 @@ func (r *reader) auth() sqlserver.Auth {
 }
 
 // retries reads what becomes of errors that time cures.
-func (r *reader) retries() pace.Retry {
+func (r *fieldReader) retries() pace.Retry {
 	p := pace.Retry{Most: r.pause(fieldRetriableRestartConnectorWait), Limit: r.int(fieldErrorsMaxRetries)}
 	if p.Limit < -1 {
 		r.refuse(fieldErrorsMaxRetries, "got %d, must be -1 for no limit, or more", p.Limit)

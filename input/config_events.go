@@ -15,7 +15,7 @@ import (
 )
 
 // topics reads how topics are named.
-func (r *reader) topics() event.Naming {
+func (r *fieldReader) topics() event.Naming {
 	n := event.Naming{
 		Prefix:          r.topicPart(fieldTopicPrefix, r.string(fieldTopicPrefix)),
 		Delimiter:       r.topicPart(fieldTopicDelimiter, r.string(fieldTopicDelimiter)),
@@ -33,7 +33,7 @@ func (r *reader) topics() event.Naming {
 var validTopicPart = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // topicPart checks a part of the names of topics.
-func (r *reader) topicPart(field, text string) string {
+func (r *fieldReader) topicPart(field, text string) string {
 	if !validTopicPart.MatchString(text) {
 		r.refuse(field, "invalid value %q; use letters, digits, dots, underscores and hyphens", text)
 	}
@@ -41,7 +41,7 @@ func (r *reader) topicPart(field, text string) string {
 }
 
 // metadata reads the further keys that messages carry.
-func (r *reader) metadata() []string {
+func (r *fieldReader) metadata() []string {
 	keys := r.strings(fieldMetadataInclude)
 	for _, key := range keys {
 		if !slices.Contains(messages.Optional, key) {
@@ -52,7 +52,7 @@ func (r *reader) metadata() []string {
 }
 
 // modes reads the forms of values.
-func (r *reader) modes() schema.Modes {
+func (r *fieldReader) modes() schema.Modes {
 	m := schema.DefaultModes()
 	m.Time = choice(r, fieldTimePrecisionMode, schema.TimeModes...)
 	m.Decimal = choice(r, fieldDecimalHandlingMode, schema.DecimalModes...)
@@ -63,7 +63,7 @@ func (r *reader) modes() schema.Modes {
 }
 
 // convertingFailures reads what becomes of values without a form.
-func (r *reader) convertingFailures() event.FailureMode {
+func (r *fieldReader) convertingFailures() event.FailureMode {
 	if r.optionalString(fieldEventConvertingFailureHandlingMode) == "" {
 		return event.FailuresUnset
 	}
@@ -71,7 +71,7 @@ func (r *reader) convertingFailures() event.FailureMode {
 }
 
 // timeZone reads the time zone of the server; nil: it is asked.
-func (r *reader) timeZone() *time.Location {
+func (r *fieldReader) timeZone() *time.Location {
 	name := r.optionalString(fieldDatabaseServerTimezone)
 	if name == "" {
 		return nil
@@ -84,7 +84,7 @@ func (r *reader) timeZone() *time.Location {
 }
 
 // cacheLabel reads which resource keeps the position.
-func (r *reader) cacheLabel() string {
+func (r *fieldReader) cacheLabel() string {
 	label := r.string(fieldCheckpointCache)
 	if strings.TrimSpace(label) == "" {
 		r.refuse(fieldCheckpointCache, "must name a cache resource")
@@ -93,7 +93,7 @@ func (r *reader) cacheLabel() string {
 }
 
 // batching reads the policy that collects messages, if there is one.
-func (r *reader) batching() service.BatchPolicy {
+func (r *fieldReader) batching() service.BatchPolicy {
 	if !r.parsed.Contains(fieldBatching) {
 		return service.BatchPolicy{}
 	}

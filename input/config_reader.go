@@ -11,9 +11,9 @@ import (
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/schema"
 )
 
-// reader reads fields and notes what it refuses, so that a list of fields stays
+// fieldReader reads fields and notes what it refuses, so that a list of fields stays
 // a list.
-type reader struct {
+type fieldReader struct {
 	parsed  *service.ParsedConfig
 	refused refusals
 	// together is set once fields are compared, after each was read by itself.
@@ -21,7 +21,7 @@ type reader struct {
 }
 
 // read calls a typed accessor.
-func read[T any](r *reader, field string, get func(...string) (T, error)) T {
+func read[T any](r *fieldReader, field string, get func(...string) (T, error)) T {
 	v, err := get(field)
 	if err != nil {
 		r.refuse(field, "%v", err)
@@ -29,19 +29,19 @@ func read[T any](r *reader, field string, get func(...string) (T, error)) T {
 	return v
 }
 
-func (r *reader) string(field string) string    { return read(r, field, r.parsed.FieldString) }
-func (r *reader) strings(field string) []string { return read(r, field, r.parsed.FieldStringList) }
-func (r *reader) int(field string) int          { return read(r, field, r.parsed.FieldInt) }
-func (r *reader) bool(field string) bool        { return read(r, field, r.parsed.FieldBool) }
+func (r *fieldReader) string(field string) string    { return read(r, field, r.parsed.FieldString) }
+func (r *fieldReader) strings(field string) []string { return read(r, field, r.parsed.FieldStringList) }
+func (r *fieldReader) int(field string) int          { return read(r, field, r.parsed.FieldInt) }
+func (r *fieldReader) bool(field string) bool        { return read(r, field, r.parsed.FieldBool) }
 
-func (r *reader) optionalString(field string) string {
+func (r *fieldReader) optionalString(field string) string {
 	if !r.parsed.Contains(field) {
 		return ""
 	}
 	return r.string(field)
 }
 
-func (r *reader) optionalBool(field string, otherwise bool) bool {
+func (r *fieldReader) optionalBool(field string, otherwise bool) bool {
 	if !r.parsed.Contains(field) {
 		return otherwise
 	}
@@ -49,7 +49,7 @@ func (r *reader) optionalBool(field string, otherwise bool) bool {
 }
 
 // patterns reads a list of Java regular expressions.
-func (r *reader) patterns(field string) []string {
+func (r *fieldReader) patterns(field string) []string {
 	texts := r.strings(field)
 	for i, text := range texts {
 		if _, err := schema.CompilePattern(text); err != nil {
@@ -62,7 +62,7 @@ func (r *reader) patterns(field string) []string {
 // choice reads a field that has one of a few values, all in lower case, which
 // the specification lists. The case of what is written does not count, as for
 // Debezium and the linter of Benthos.
-func choice[T ~string](r *reader, field string, options ...T) T {
+func choice[T ~string](r *fieldReader, field string, options ...T) T {
 	value := r.string(field)
 	lower := T(strings.ToLower(value))
 	if !slices.Contains(options, lower) {
@@ -76,7 +76,7 @@ func choice[T ~string](r *reader, field string, options ...T) T {
 }
 
 // atLeast reads a number that has a lower bound.
-func (r *reader) atLeast(least int, field string) int {
+func (r *fieldReader) atLeast(least int, field string) int {
 	n := r.int(field)
 	switch {
 	case n >= least:
@@ -89,20 +89,20 @@ func (r *reader) atLeast(least int, field string) int {
 }
 
 // pause reads a duration that is more than zero.
-func (r *reader) pause(field string) time.Duration {
+func (r *fieldReader) pause(field string) time.Duration {
 	return r.durationOf(field, "use a positive number with a unit, such as 500ms or 2s", func(d time.Duration) bool { return d > 0 })
 }
 
 // pauseOrNone reads a duration that may be zero, which means what is said.
-func (r *reader) pauseOrNone(field, zero string) time.Duration {
+func (r *fieldReader) pauseOrNone(field, zero string) time.Duration {
 	return r.durationOf(field, "use a number with a unit, such as 10s; 0s is "+zero, func(d time.Duration) bool { return d >= 0 })
 }
 
-func (r *reader) durationOf(field, remedy string, valid func(time.Duration) bool) time.Duration {
+func (r *fieldReader) durationOf(field, remedy string, valid func(time.Duration) bool) time.Duration {
 	return parseDuration(r, field, r.string(field), remedy, valid)
 }
 
-func parseDuration(r *reader, field, text, remedy string, valid func(time.Duration) bool) time.Duration {
+func parseDuration(r *fieldReader, field, text, remedy string, valid func(time.Duration) bool) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil || !valid(d) {
 		r.refuse(field, "invalid duration %q; %s", text, remedy)

@@ -27,7 +27,7 @@ const special = `\^$.|?*+()[]{}`
 func (n databaseName) isPattern() bool { return strings.ContainsAny(n.text, special) }
 
 // databases reads database_names.
-func (r *reader) databases() databaseNames {
+func (r *fieldReader) databases() databaseNames {
 	names, err := parseDatabaseNames(r.strings(fieldDatabaseNames))
 	if err != nil {
 		r.refuse(fieldDatabaseNames, "%v", err)

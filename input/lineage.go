@@ -37,28 +37,28 @@ func (s *source) recognise(ctx context.Context) error {
 		s.keeper.positions.lineage = now
 		return nil
 	}
-	c := comparison{at: m.position().Commit, witness: s.keeper.witnessOf(m), stored: s.keeper.positions.lineage, now: now}
-	at := c.at
-	if c.witness.known() {
-		at = c.witness.Commit
+	h := histories{at: m.position().Commit, witness: s.keeper.witnessOf(m), stored: s.keeper.positions.lineage, now: now}
+	at := h.at
+	if h.witness.known() {
+		at = h.witness.Commit
 	}
-	if c.recorded, err = s.db.Recorded(ctx, at); err != nil {
+	if h.recorded, err = s.db.Recorded(ctx, at); err != nil {
 		return err
 	}
-	if problem := c.problem(); problem != "" {
+	if problem := h.problem(); problem != "" {
 		return sqlserver.NewProblem(reasonRestored, fmt.Sprintf("database %q %s", s.db.Name(), problem),
 			"if this is the wrong server or database, connect to the right one; if the database was restored, or a failover lost transactions, "+
 				"what consumers have may never have happened, and changes since cannot be told from those that were read: start afresh, with a new snapshot", nil)
 	}
-	if c.forked() {
+	if h.forked() {
 		s.log.Infof("The database is on another recovery fork, %s, since a failover or a restore, and holds everything up to position %s: going on", now.Fork, m.position())
 	}
 	return s.keeper.saveLineage(ctx, now)
 }
 
-// comparison is what is known of the history that a position is of, and of the
+// histories are what is known of the history that a position is of, and of the
 // history of the database that it is to be read on in.
-type comparison struct {
+type histories struct {
 	at          lsn.LSN // the position's
 	witness     witness
 	stored, now sqlserver.Lineage
@@ -67,8 +67,8 @@ type comparison struct {
 }
 
 // forked reports whether the database is known to be on another recovery fork.
-func (c comparison) forked() bool {
-	return c.stored.Known() && c.now.Known() && c.stored.Fork != c.now.Fork
+func (h histories) forked() bool {
+	return h.stored.Known() && h.now.Known() && h.stored.Fork != h.now.Fork
 }
 
 // problem says in which way the database has another history; empty: in none
@@ -82,19 +82,19 @@ func (c comparison) forked() bool {
 // position must be proven to lie before that.
 // Sources: MS docs, sys.database_recovery_status, "Recovery paths", "Perform a
 // forced manual failover of an Always On availability group".
-func (c comparison) problem() string {
+func (h histories) problem() string {
 	switch {
-	case c.denied() != "":
-		return c.denied()
-	case !c.forked():
+	case h.denied() != "":
+		return h.denied()
+	case !h.forked():
 		return ""
-	case c.stored.Family != c.now.Family:
-		return fmt.Sprintf("is another one than the position %s is of: it belongs to family %s, and not to %s", c.at, c.now.Family, c.stored.Family)
-	case c.proven(), c.now.Before == c.stored.Fork && !c.now.ForkPoint.Before(c.at):
+	case h.stored.Family != h.now.Family:
+		return fmt.Sprintf("is another one than the position %s is of: it belongs to family %s, and not to %s", h.at, h.now.Family, h.stored.Family)
+	case h.proven(), h.now.Before == h.stored.Fork && !h.now.ForkPoint.Before(h.at):
 		return ""
 	default:
 		return fmt.Sprintf("was restored, or failed over with a loss: it is on recovery fork %s%s, the position %s is of fork %s, and the newest captured LSN is %s",
-			c.now.Fork, since(c.now.ForkPoint), c.at, c.stored.Fork, c.recorded.Newest)
+			h.now.Fork, since(h.now.ForkPoint), h.at, h.stored.Fork, h.recorded.Newest)
 	}
 }
 
@@ -106,23 +106,23 @@ func since(point lsn.LSN) string {
 }
 
 // proven reports whether the commit at the position itself is the same.
-func (c comparison) proven() bool {
-	return c.witness.known() && c.witness.Commit == c.at && c.recorded.Found && c.ended() == c.witness.Ended
+func (h histories) proven() bool {
+	return h.witness.known() && h.witness.Commit == h.at && h.recorded.Found && h.ended() == h.witness.Ended
 }
 
 // denied says how the witness is contradicted; empty: it is not. What cleanup
 // has taken, and what a replica has not got yet, contradicts nothing.
-func (c comparison) denied() string {
-	w := c.witness
+func (h histories) denied() string {
+	w := h.witness
 	switch {
 	case !w.known():
 		return ""
-	case c.recorded.Found && c.ended() != w.Ended:
+	case h.recorded.Found && h.ended() != w.Ended:
 		return fmt.Sprintf("is another one than the position %s is of, or was restored: its transaction at %s ended at %s, the one that was read at %s (server's time)",
-			c.at, w.Commit, c.ended(), w.Ended)
-	case unknown(c.recorded, w.Commit):
+			h.at, w.Commit, h.ended(), w.Ended)
+	case unknown(h.recorded, w.Commit):
 		return fmt.Sprintf("is another one than the position %s is of, or was restored: it knows transactions from %s to %s, but not the one at %s that was read",
-			c.at, c.recorded.Oldest, c.recorded.Newest, w.Commit)
+			h.at, h.recorded.Oldest, h.recorded.Newest, w.Commit)
 	default:
 		return ""
 	}
@@ -134,7 +134,7 @@ func unknown(r sqlserver.Recorded, commit lsn.LSN) bool {
 	return !r.Found && !r.Oldest.IsZero() && r.Oldest.Before(commit) && commit.Before(r.Newest)
 }
 
-func (c comparison) ended() string { return c.recorded.Ended.Format(recordedLayout) }
+func (h histories) ended() string { return h.recorded.Ended.Format(recordedLayout) }
 
 // Lineage implements [lineageReader].
 func (d *serverDatabase) Lineage(ctx context.Context) (sqlserver.Lineage, error) {

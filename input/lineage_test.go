@@ -68,7 +68,7 @@ func TestComparison(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := comparison{lsnOf(50), tt.witness, tt.stored, tt.now, tt.recorded}.problem()
+			got := histories{lsnOf(50), tt.witness, tt.stored, tt.now, tt.recorded}.problem()
 			if tt.want == same {
 				assert.Empty(t, got)
 				return

@@ -37,12 +37,12 @@ func (rs refusals) Error() string {
 // refuse notes that the value of a field is refused. The name may have that of a
 // group before it, or an index behind it. Of each field the first mistake
 // counts: others may be its consequences.
-func (r *reader) refuse(field, format string, args ...any) {
+func (r *fieldReader) refuse(field, format string, args ...any) {
 	r.add(refusal{field: field, text: field + ": " + fmt.Sprintf(format, args...)})
 }
 
 // refuseFor notes an error that names its field itself.
-func (r *reader) refuseFor(err error) {
+func (r *fieldReader) refuseFor(err error) {
 	var known *sqlserver.FieldError
 	if errors.As(err, &known) {
 		r.add(refusal{field: known.Field, text: known.Error(), here: known.Here})
@@ -53,13 +53,13 @@ func (r *reader) refuseFor(err error) {
 }
 
 // addGroup notes what was refused of the fields of a group.
-func (r *reader) addGroup(name string, group *reader) {
+func (r *fieldReader) addGroup(name string, group *fieldReader) {
 	for _, one := range group.refused {
 		r.add(refusal{field: name, text: name + "." + one.text})
 	}
 }
 
-func (r *reader) add(one refusal) {
+func (r *fieldReader) add(one refusal) {
 	one.field = one.field[:strings.IndexAny(one.field+".", ".[")]
 	one.together = r.together
 	if !slices.ContainsFunc(r.refused, func(other refusal) bool { return other.field == one.field }) {

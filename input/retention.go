@@ -24,7 +24,7 @@ func retentionFields() []*service.ConfigField {
 }
 
 // retentionGaps reads retention_gap_policy.
-func (r *reader) retentionGaps() string {
+func (r *fieldReader) retentionGaps() string {
 	value := r.string(fieldRetentionGapPolicy)
 	switch value {
 	case gapsFail, gapsSnapshot, gapsSkip:

@@ -7,11 +7,11 @@ import (
 )
 
 // adaptive reads poll_interval_adaptive.
-func (r *reader) adaptive() pace.Bounds {
+func (r *fieldReader) adaptive() pace.Bounds {
 	if !r.parsed.Contains(fieldPollIntervalAdaptive) {
 		return pace.Bounds{}
 	}
-	group := &reader{parsed: r.parsed.Namespace(fieldPollIntervalAdaptive)}
+	group := &fieldReader{parsed: r.parsed.Namespace(fieldPollIntervalAdaptive)}
 	b := pace.Bounds{Floor: group.pause(fieldFloor), Ceiling: group.pause(fieldCeiling)}
 	if b.Floor > b.Ceiling {
 		group.refuse(fieldFloor, "%v is more than %s, which is %v", b.Floor, fieldCeiling, b.Ceiling)

@@ -44,7 +44,7 @@ func notificationFields() []*service.ConfigField {
 	}
 }
 
-func (r *reader) notifications() notificationConfig {
+func (r *fieldReader) notifications() notificationConfig {
 	c := notificationConfig{topic: r.optionalString(fieldNotificationSinkTopicName)}
 	for _, channel := range r.strings(fieldNotificationEnabledChannels) {
 		switch channel {
@@ -63,7 +63,7 @@ func (r *reader) notifications() notificationConfig {
 }
 
 // validateHeartbeatAction refuses a statement that would never run.
-func (c *config) validateHeartbeatAction(r *reader) {
+func (c *config) validateHeartbeatAction(r *fieldReader) {
 	switch {
 	case c.heartbeatAction == "":
 	case c.server.ApplicationIntent == sqlserver.IntentReadOnly:

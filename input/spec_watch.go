@@ -51,7 +51,7 @@ func watchFields() []*service.ConfigField {
 }
 
 // watch reads these fields.
-func (r *reader) watch() watchConfig {
+func (r *fieldReader) watch() watchConfig {
 	return watchConfig{
 		agentQuery:   r.string(fieldAgentStatusQuery),
 		guardrail:    r.atLeast(0, fieldGuardrailMax),

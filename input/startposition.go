@@ -9,7 +9,7 @@ import (
 )
 
 // startPosition reads start_position.
-func (r *reader) startPosition() startposition.Position {
+func (r *fieldReader) startPosition() startposition.Position {
 	p, err := startposition.Parse(r.string(fieldStartPosition))
 	if err != nil {
 		r.refuse(fieldStartPosition, "%v", err)
