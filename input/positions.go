@@ -173,7 +173,7 @@ func (p *positions) readDocument(ctx context.Context, store *checkpoint.Store, d
 // the capture instances first: alone they prove it only where nothing says that the
 // start came no further.
 func (p *positions) lost(instances bool) error {
-	gone := &checkpoint.LostError{Keys: []string{positionDocument.under(p.key), progressDocument.under(p.key)}}
+	gone := &checkpoint.LostError{Keys: [2]string{positionDocument.under(p.key), progressDocument.under(p.key)}}
 	switch {
 	case p.claim.Begun(positionDocument.name), p.claim.Begun(progressDocument.name):
 		gone.Proof = claimKey(p.key)

@@ -166,7 +166,7 @@ func runningFields() []*service.ConfigField {
 			Description("What to do when the input cannot go on without a person: changes were lost to retention, a right is missing, no table matches. Either way it is logged with its remedy, the gauge `sqlserver_cdc_fatal` is 1, and no position is passed over. With several databases this is about the last of them: the others go on.").
 			Default(onFatalWait).Advanced(),
 		stringField(fieldCheckpointCache).
-			Description("The label of the cache resource that keeps the position. It must persist and must not expire its entries.").
+			Description("The label of the cache resource that keeps the position. It must persist, and neither expire nor evict its entries: `memory` forgets all at a restart, and each start is then a first one.").
 			Example("offsets"),
 		stringField(fieldCheckpointCacheKey).
 			Description("The key under which the position is kept, instead of `<topic_prefix>.<database>` percent-encoded. With several names or a regular expression in `database_names` a dot and the name of the database follow it. Two inputs must never share one.").

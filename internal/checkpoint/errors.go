@@ -57,15 +57,15 @@ func (e *DamagedError) Remedy() string {
 // never be read.
 type LostError struct {
 	// Keys are those of the documents, each without a value in both slots.
-	Keys []string
+	Keys [2]string
 	// Proof is the key that shows that they had one.
 	Proof string
 }
 
 // Error names the keys, the proof and what to do.
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the checkpoint cache has lost the position: %q, .a and .b of each, have no value, and %q shows that they had; %s",
-		e.Keys, e.Proof, e.Remedy())
+	return fmt.Sprintf("the checkpoint cache has lost the position: %q and %q, .a and .b of each, have no value, and %q shows that they had; %s",
+		e.Keys[0], e.Keys[1], e.Proof, e.Remedy())
 }
 
 // Reason is a fixed word, for metrics.
