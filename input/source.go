@@ -40,15 +40,18 @@ type source struct {
 	failures pace.Streak // attempts to begin reading
 
 	// The input's lock guards these.
-	state   state
-	claimed string // the exact name of the database, once connected
+	state     state
+	exactName string // of the database, once connected
+
+	// held says by name why each table is held; released are those that were, until
+	// that is said. Both are the reading's.
+	held     map[string]string
+	released map[string]bool
 
 	ended    chan struct{} // closed when the goroutine has ended
 	closing  sync.Once
-	held     map[string]string // by name: why each is; the reading's
-	released map[string]bool   // tables held before, of which it is not said; the reading's
-	closed   chan struct{}     // closed when everything is released
-	closeErr error             // of that, once closed is closed
+	closed   chan struct{} // closed when everything is released
+	closeErr error         // of that, once closed is closed
 }
 
 // newSource returns a source that does not run yet; an empty name is the
@@ -190,28 +193,15 @@ func (s *source) place() mark {
 	return m
 }
 
-// connect opens the database and, the first time, loads its position.
+// connect provides what reading needs: a connection, the position, which must be
+// of this database, and rights.
 func (s *source) connect(ctx context.Context) error {
 	recognised := s.db != nil && s.keeper != nil
-	if s.db == nil {
-		s.share()
-		db, err := s.in.open(ctx, s)
-		if err != nil {
-			return err
-		}
-		s.db = db
-		if err := s.in.claim(s, db.Name()); err != nil {
-			s.disconnect()
-			return err
-		}
-		s.meter.Connected(db.Name(), s.keeper != nil)
+	if err := s.open(ctx); err != nil {
+		return err
 	}
-	if s.keeper == nil {
-		k, err := s.newKeeper(ctx, s.db.Name())
-		if err != nil {
-			return err
-		}
-		s.keeper = k
+	if err := s.load(ctx); err != nil {
+		return err
 	}
 	if !recognised {
 		if err := s.recognise(ctx); err != nil {
@@ -221,6 +211,39 @@ func (s *source) connect(ctx context.Context) error {
 		s.sayGoesOn()
 	}
 	return s.checkRights()
+}
+
+// open opens the database, unless it is open, and makes sure that no other source
+// reads it under another name.
+func (s *source) open(ctx context.Context) error {
+	if s.db != nil {
+		return nil
+	}
+	s.share()
+	db, err := s.in.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.db = db
+	if err := s.in.assign(s, db.Name()); err != nil {
+		s.disconnect()
+		return err
+	}
+	s.meter.Connected(db.Name(), s.keeper != nil)
+	return nil
+}
+
+// load loads the position of the database, once.
+func (s *source) load(ctx context.Context) error {
+	if s.keeper != nil {
+		return nil
+	}
+	k, err := s.newKeeper(ctx, s.db.Name())
+	if err != nil {
+		return err
+	}
+	s.keeper = k
+	return nil
 }
 
 // checkRights fails if rights are missing before the stream has begun. While it

@@ -51,26 +51,26 @@ func (in *input) databases() int {
 
 // has reports whether a database has a source; it needs the lock.
 func (in *input) has(database string) bool {
-	return slices.ContainsFunc(in.sources, func(s *source) bool { return s.cfg.server.Database == database || s.claimed == database })
+	return slices.ContainsFunc(in.sources, func(s *source) bool { return s.cfg.server.Database == database || s.exactName == database })
 }
 
 // reasonDatabaseTwice is the reason of the problem that two entries stand for
 // one database.
 const reasonDatabaseTwice = "database_twice"
 
-// claim notes which database a source has been connected to: two names may
+// assign notes which database a source has been connected to: two names may
 // mean the same, and its position can be kept by one source only.
-func (in *input) claim(s *source, database string) error {
+func (in *input) assign(s *source, database string) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, other := range in.sources {
-		if other != s && other.claimed == database {
+		if other != s && other.exactName == database {
 			return sqlserver.NewProblem(reasonDatabaseTwice,
 				fmt.Sprintf("%q and %q of %s are both database %q", other.cfg.server.Database, s.cfg.server.Database, fieldDatabaseNames, database),
 				"keep one of them", nil)
 		}
 	}
-	s.claimed = database
+	s.exactName = database
 	return in.holdKey(database, true)
 }
 
