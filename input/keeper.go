@@ -50,6 +50,9 @@ func (s *source) newKeeper(ctx context.Context, database string) (*keeper, error
 		return nil, err
 	}
 	k.known = known
+	for _, d := range k.positions.gone {
+		s.log.Warnf("Cache %q has lost key %q, .a and .b of it, unless somebody removed it: %s", s.cfg.cache, d.under(k.positions.key), d.withoutIt)
+	}
 	if !s.cfg.snapshotResume {
 		loaded.progress = loaded.progress.Afresh()
 	}

@@ -33,6 +33,7 @@ func TestLostPosition(t *testing.T) {
 		lost    []string
 		damaged bool // fatal, until the keys are back
 		begins  bool // afresh; else it goes on
+		says    int  // what else is gone
 	}{
 		"the position and the progress":     {lost: []string{position, snapshot}, damaged: true},
 		"the same, of a start without rows": {fields: "snapshot_mode: no_data", lost: []string{position, snapshot}, damaged: true},
@@ -41,8 +42,9 @@ func TestLostPosition(t *testing.T) {
 		"all but the progress":              {lost: []string{position, instances, owner}},
 		"all but the position":              {lost: []string{snapshot, instances, owner}},
 		"all":                               {lost: []string{position, snapshot, instances, owner}, begins: true},
-		"the position alone":                {lost: []string{position}},
-		"the progress alone":                {lost: []string{snapshot}},
+		"the position alone":                {lost: []string{position}, says: 1},
+		"the progress alone":                {lost: []string{snapshot}, says: 1},
+		"the instances alone":               {lost: []string{instances}, says: 1},
 		"whose they are alone":              {lost: []string{owner}},
 		"the position, and whose they are":  {lost: []string{position, owner}},
 		"the instances, and whose they are": {lost: []string{instances, owner}},
@@ -62,6 +64,7 @@ func TestLostPosition(t *testing.T) {
 			if !test.damaged {
 				got := drain(t, in)
 				require.NoError(t, in.Close(t.Context()))
+				assert.Equal(t, test.says, rec.logged("WARN Cache \"offsets\" has lost key"))
 				assert.Equal(t, test.begins, got[0] == 0, "numbers: %v", got)
 				assert.Equal(t, 3, got[len(got)-1])
 				return

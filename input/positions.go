@@ -28,8 +28,10 @@ type positions struct {
 	// saved is the progress last saved or loaded: it is immutable, so equal
 	// pointers are equal documents.
 	saved *snapshot.Progress
-	// kept are the names of the documents that were loaded.
+	// kept are the names of the documents that were loaded, gone are those that were
+	// saved once and have no value any more.
 	kept []string
+	gone []document
 }
 
 // document is one of the documents: what its key ends with, and what a person
@@ -120,7 +122,7 @@ func (p *positions) take(ctx context.Context) error { return p.claim.Take(ctx, p
 // read returns the mark to go on from and what is known of the tables, and leaves
 // the documents to whoever keeps them.
 func (p *positions) read(ctx context.Context) (m mark, known stream.Known, err error) {
-	p.kept = nil
+	p.kept, p.gone = nil, nil
 	if err := p.claim.Look(ctx); err != nil {
 		return mark{}, stream.Known{}, fmt.Errorf("looking for an owner of the position: %w", err)
 	}
@@ -161,10 +163,13 @@ func (p *positions) read(ctx context.Context) (m mark, known stream.Known, err e
 	return m, instances.Known, nil
 }
 
-// readDocument reads a document and notes that there is one.
+// readDocument reads a document and notes whether there is one, or was.
 func (p *positions) readDocument(ctx context.Context, store *checkpoint.Store, d document, into any) (found bool, err error) {
-	if found, err = loadDocument(ctx, store, into); found {
+	switch found, err = loadDocument(ctx, store, into); {
+	case found:
 		p.kept = append(p.kept, d.name)
+	case err == nil && p.claim.Begun(d.name):
+		p.gone = append(p.gone, d)
 	}
 	return found, err
 }
