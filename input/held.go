@@ -1,11 +1,9 @@
 package input
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/sqlserver"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
@@ -27,24 +25,18 @@ func (c config) onHeld(sink stream.Sink) stream.OnHeld {
 }
 
 // tableHeld implements [holder]: each reason is logged once, and the gauge is 1
-// until the table is read on. That this is over is said once it is saved.
+// until the table is read on.
 func (r *reading) tableHeld(h stream.Held, cause error) {
-	s, table := r.source, h.Name()
-	before, held := s.held[table]
-	var problem sqlserver.Problem
-	if !errors.As(cause, &problem) {
-		s.released[table] = true
-		s.meter.CatchesUp(h)
-		if held {
-			s.meter.Held(h.Schema, h.Table, before, false)
-			delete(s.held, table)
-		}
+	if cause == nil {
+		r.source.tableReleased(h)
 		return
 	}
+	s, table := r.source, h.Name()
 	delete(s.released, table)
 	s.meter.FallsBehind(h)
-	reason := problem.Reason()
-	if reason == before {
+	reason, cause := diagnose(cause, true)
+	before, held := s.held[table]
+	if held && reason == before {
 		return
 	}
 	s.log.Errorf("Table %s is held at position %s (%s): whatever else can be read is read on, and it is tried again every minute: %v", table, h.Position, reason, s.withFreshStart(reason, cause))
@@ -53,6 +45,18 @@ func (r *reading) tableHeld(h stream.Held, cause error) {
 	}
 	s.meter.Held(h.Schema, h.Table, reason, true)
 	s.held[table] = reason
+}
+
+// tableReleased takes note that a table is held no more. That is said once it is
+// saved.
+func (s *source) tableReleased(h stream.Held) {
+	table := h.Name()
+	s.released[table] = true
+	s.meter.CatchesUp(h)
+	if before, held := s.held[table]; held {
+		s.meter.Held(h.Schema, h.Table, before, false)
+		delete(s.held, table)
+	}
 }
 
 // sayReleased says which tables are held no more, once a restart goes on with them

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/simulator"
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/stream"
 )
 
 // twoTables are two captured tables, and the login that the tests read as.
@@ -96,4 +98,18 @@ func TestHeld_ReasonsAndDrop(t *testing.T) {
 		assert.Zero(t, rec.metric(lagGauge))
 		require.NoError(t, in.Close(t.Context()))
 	})
+}
+
+// A table is held for whatever cause it is, until there is none.
+func TestHeld_UntilThereIsNoCause(t *testing.T) {
+	in, _ := recordedInput(t, &fakeServer{}, newMemoryCache(), "", options{})
+	s, err := in.newSource("db")
+	require.NoError(t, err)
+	r, table := &reading{source: s}, stream.Held{Schema: "dbo", Table: "b"}
+	r.tableHeld(table, errors.New("a cause that has no remedy"))
+	assert.Contains(t, s.held, "dbo.b")
+	assert.Empty(t, s.released)
+	r.tableHeld(table, nil)
+	assert.Empty(t, s.held)
+	assert.Contains(t, s.released, "dbo.b")
 }

@@ -34,8 +34,9 @@ type trial struct {
 // set of capture instances changes before.
 const heldRetry = time.Minute
 
-// OnHeld is told of a table that is held, and why, whenever that was tried; nil
-// once it is read on, or is not to be read any more.
+// OnHeld is told of a table that is held, whenever that was tried, with the cause,
+// which holds a [sqlserver.Problem]; nil once the table is read on, or is not to be
+// read any more.
 type OnHeld func(h Held, cause error)
 
 // hold leaves tables behind at the position of all. With marks of transactions
