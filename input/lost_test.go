@@ -87,6 +87,21 @@ func TestLostPosition(t *testing.T) {
 	}
 }
 
+// The progress of a snapshot under way is all that tells where the stream begins:
+// rows of it may have been deleted since.
+func TestLostPosition_InTheSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := newMemoryCache()
+		f := &fakeServer{rows: 3, batch: 1}
+		in := testInput(t, f, cache, "")
+		mustNext(t, in).accept(t)
+		require.NoError(t, in.Close(t.Context()))
+		in = testInput(t, f, cache.without("snapshot"), "")
+		require.ErrorContains(t, in.Connect(t.Context()), "has lost the position")
+		require.NoError(t, in.Close(t.Context()))
+	})
+}
+
 // A first start that is killed before its start is saved leaves no proof of one,
 // whatever else it has saved.
 func TestLostPosition_FirstStartKilled(t *testing.T) {

@@ -45,7 +45,7 @@ var (
 	}
 	progressDocument = document{
 		"snapshot",
-		"streaming goes on from its position if it has one, and else the snapshot is taken again",
+		"streaming goes on from its position if it has one, and else nothing is read until all keys are removed",
 	}
 	identitiesDocument = document{
 		"instances",
