@@ -54,18 +54,20 @@ func (c config) begins(start lsn.LSN) string {
 func (c config) goesOn(m mark) string {
 	text := "snapshot under way"
 	switch {
-	case m.streaming:
+	case m.snapshotted():
 		text = "streaming"
-	case m.progress.Done:
-		text = "snapshot done"
 	case c.snapshotMode == snapshotNoData && len(m.progress.Tables) > 0:
 		text += fmt.Sprintf(", which %s %s ends", fieldSnapshotMode, c.snapshotMode)
 	}
 	text += fmt.Sprintf(", at LSN %s", m.position().Commit)
-	if unheeded := c.unheeded(m); len(unheeded) > 0 {
-		text += fmt.Sprintf(" (%s is for starts without one)", strings.Join(unheeded, ", "))
+	switch unheeded := c.unheeded(m); len(unheeded) {
+	case 0:
+		return text
+	case 1:
+		return fmt.Sprintf("%s (%s is for starts without one)", text, unheeded[0])
+	default:
+		return fmt.Sprintf("%s (%s are for starts without one)", text, strings.Join(unheeded, " and "))
 	}
-	return text
 }
 
 // unheeded returns the fields that a start from a mark does not heed, though they

@@ -86,14 +86,14 @@ func TestStarts_Words(t *testing.T) {
 	}{
 		{"inside the rows", initial, mark{progress: &snapshot.Progress{Start: lsnOf(10), Tables: read}}, "snapshot under way, at LSN 00000000:00000000:000a"},
 		{"inside the rows, which are not wanted any more", noData, mark{progress: &snapshot.Progress{Start: lsnOf(10), Tables: read}}, "snapshot under way, which snapshot_mode no_data ends, at LSN 00000000:00000000:000a"},
-		{"behind the rows", initial, rows, "snapshot done, at LSN 00000000:00000000:000a"},
+		{"behind the rows", initial, rows, "streaming, at LSN 00000000:00000000:000a"},
 		{"streaming", initial, streaming(rows), "streaming, at LSN 00000000:00000000:0014"},
 		{"streaming without rows", noData, streaming(none), "streaming, at LSN 00000000:00000000:0014"},
 		{"rows are wanted late", initial, streaming(none), "streaming, at LSN 00000000:00000000:0014 (snapshot_mode initial is for starts without one)"},
 		{"another connector's position", initial, streaming(mark{}), "streaming, at LSN 00000000:00000000:0014 (snapshot_mode initial is for starts without one)"},
 		{"rows are not wanted any more", noData, streaming(rows), "streaming, at LSN 00000000:00000000:0014 (snapshot_mode no_data is for starts without one)"},
 		{"another start", earliest, streaming(none), "streaming, at LSN 00000000:00000000:0014 (start_position earliest is for starts without one)"},
-		{"both", earliest, rows, "snapshot done, at LSN 00000000:00000000:000a (start_position earliest, snapshot_mode no_data is for starts without one)"},
+		{"both", earliest, rows, "streaming, at LSN 00000000:00000000:000a (start_position earliest and snapshot_mode no_data are for starts without one)"},
 	} {
 		t.Run(test.name, func(t *testing.T) { assert.Equal(t, test.want, test.cfg.goesOn(test.mark)) })
 	}
