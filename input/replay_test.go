@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,44 @@ func TestInput_SnapshotRejectionsArePaced(t *testing.T) {
 		assert.Greater(t, time.Since(start), time.Minute)
 		assert.EqualValues(t, 2, rec.metric("sqlserver_cdc_repeated_nacks{db}"))
 		assert.Equal(t, 1, rec.logged("WARN Reading again"))
+		require.NoError(t, in.Close(t.Context()))
+	})
+}
+
+// An output that takes whatever it is given and rejects one of a hundred messages
+// throws away what was handed over behind that one: no more than it had accepted
+// since the rejection before. All comes, in order, and nothing that was accepted
+// comes again.
+func TestInput_RejectionsCostWhatWasGained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const changes = 1000
+		in := testInput(t, &fakeServer{changes: changes, batch: 1}, newMemoryCache(), "")
+		var accepted []int
+		delivered, settled := 0, 0
+		for len(accepted) < changes {
+			var given []delivery
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+				d, err := next(ctx, in)
+				cancel()
+				if err != nil {
+					break
+				}
+				given = append(given, d)
+			}
+			delivered += len(given)
+			for _, d := range given {
+				if settled++; settled%100 == 0 {
+					require.NoError(t, d.ack(t.Context(), errDownstream))
+					break
+				}
+				d.accept(t)
+				accepted = append(accepted, d.numbers(t)...)
+			}
+		}
+		assert.True(t, slices.IsSorted(accepted))
+		assert.Equal(t, changes, len(slices.Compact(slices.Clone(accepted))))
+		assert.Less(t, delivered, changes*5/2, "the first rejection costs all that there is")
 		require.NoError(t, in.Close(t.Context()))
 	})
 }

@@ -38,6 +38,7 @@ func (s *source) newSession(start mark) (*session, error) {
 	n.ctx, n.cancel = context.WithCancelCause(s.keeper.ctx)
 	n.tracker = checkpoint.NewTracker(start, checkpoint.TrackerOptions[mark]{
 		Limit:      s.cfg.checkpointLimit,
+		Cautious:   s.nacks.Times() > 0,
 		Extra:      s.in.cfg.maxQueueSize,
 		ExtraBytes: s.in.cfg.maxQueueBytes,
 		OnStall:    s.warnStalled,

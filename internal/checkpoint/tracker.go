@@ -13,6 +13,10 @@ import (
 // it takes the output for one that waits for more messages.
 const StallAfter = 5 * time.Second
 
+// CautiousFor is how long a cautious [Tracker] waits for an acknowledgement
+// before it goes up to its limit.
+const CautiousFor = time.Second
+
 // ErrClosed is returned by [Tracker.Track] and [Committer.Save] after Close.
 var ErrClosed = errors.New("already closed")
 
@@ -22,6 +26,10 @@ type TrackerOptions[T any] struct {
 	// unacknowledged. A batch that alone exceeds it passes when nothing else
 	// is pending.
 	Limit int
+	// Cautious hands over one batch at first, and then no more than was
+	// acknowledged, up to Limit: so the next rejection costs no more than what was
+	// gained since the one before.
+	Cautious bool
 	// Extra is the number of messages handed over beyond Limit once the
 	// tracker has been full for [StallAfter] without any acknowledgement, and
 	// ExtraBytes their size, 0 for no bound. An output that collects more
@@ -42,6 +50,8 @@ type Tracker[T any] struct {
 	opts TrackerOptions[T]
 
 	mu         sync.Mutex
+	cautious   bool // no more may be unacknowledged than gained
+	gained     int  // messages acknowledged
 	marks      *checkpoint.Uncapped[T]
 	messages   int // unacknowledged, whatever their order
 	beyond     int // bytes of unacknowledged batches handed over beyond Limit
@@ -57,6 +67,7 @@ type Tracker[T any] struct {
 func NewTracker[T any](start T, opts TrackerOptions[T]) *Tracker[T] {
 	return &Tracker[T]{
 		opts:       opts,
+		cautious:   opts.Cautious,
 		marks:      checkpoint.NewUncapped[T](),
 		changed:    make(chan struct{}),
 		lastHanded: start,
@@ -82,9 +93,14 @@ func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func
 			return nil, context.Cause(ctx)
 		case <-changed:
 			began = time.Now()
-			stall.Reset(StallAfter)
+			stall.Reset(t.patience())
 		case <-stall.C:
-			t.extend()
+			if t.endCaution() {
+				began = time.Now()
+				stall.Reset(StallAfter)
+			} else {
+				t.extend()
+			}
 		}
 	}
 }
@@ -93,7 +109,31 @@ func (t *Tracker[T]) Track(ctx context.Context, mark *T, n, bytes int) (ack func
 func (t *Tracker[T]) patience() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return max(0, StallAfter-t.waited)
+	patience := StallAfter
+	if t.cautious {
+		patience = CautiousFor
+	}
+	return max(0, patience-t.waited)
+}
+
+// endCaution goes up to the limit, and reports whether that was news.
+func (t *Tracker[T]) endCaution() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ended := t.cautious
+	t.cautious = false
+	if ended {
+		t.waited = 0
+	}
+	return ended
+}
+
+// limit is the number of messages that may be unacknowledged at present.
+func (t *Tracker[T]) limit() int {
+	if t.cautious {
+		return min(t.gained, t.opts.Limit)
+	}
+	return t.opts.Limit
 }
 
 // gaveUp leaves the time waited to the next call, unless there was an
@@ -117,7 +157,7 @@ func (t *Tracker[T]) tryTrack(mark *T, n, bytes int) (ack func(), changed <-chan
 	}
 	after := t.messages + n
 	beyond := 0
-	if after > t.opts.Limit && t.messages > 0 {
+	if after > t.limit() && t.messages > 0 {
 		beyond = bytes
 		if !t.admitsBeyond(after, bytes) {
 			return nil, t.changed, nil
@@ -159,6 +199,8 @@ func (t *Tracker[T]) acknowledge(resolve func() *T, n, beyond int) {
 	t.messages -= n
 	t.beyond -= beyond
 	t.waited = 0
+	t.gained += n
+	t.cautious = t.cautious && t.gained < t.opts.Limit
 	t.resolve(resolve)
 	close(t.changed)
 	t.changed = make(chan struct{})

@@ -203,6 +203,68 @@ func TestTracker_StallIsNoticedOverSeveralCalls(t *testing.T) {
 	})
 }
 
+// Behind a rejection one batch is under way, then no more than was acknowledged,
+// until that is the limit: what a next rejection costs is never more than what was
+// gained.
+func TestTracker_CautiousGrowsWithAcknowledgements(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := checkpoint.NewTracker(0, checkpoint.TrackerOptions[int]{Limit: 10, Cautious: true, OnStall: func() { t.Error("this is no stall") }})
+		var acks []func()
+		admitted := func() (n int) {
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				ack, err := tr.Track(ctx, ptr(1), 1, 0)
+				cancel()
+				if err != nil {
+					return n
+				}
+				acks = append(acks, ack)
+				n++
+			}
+		}
+		acknowledge := func(n int) {
+			for _, ack := range acks[:n] {
+				ack()
+			}
+			acks = acks[n:]
+		}
+		assert.Equal(t, 1, admitted())
+		acknowledge(1)
+		assert.Equal(t, 1, admitted())
+		acknowledge(1)
+		assert.Equal(t, 2, admitted())
+		acknowledge(2)
+		assert.Equal(t, 4, admitted())
+		acknowledge(3)
+		assert.Equal(t, 6, admitted(), "one of the four is left of seven")
+		acknowledge(7)
+		assert.Equal(t, 10, admitted())
+		acknowledge(10)
+		assert.Equal(t, 10, admitted(), "the limit itself")
+	})
+}
+
+// An output that collects more than it is given acknowledges nothing: then all it
+// would get without a rejection is handed over, and only what lasts is a stall.
+func TestTracker_CautionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := 0
+		tr := checkpoint.NewTracker(0, checkpoint.TrackerOptions[int]{Limit: 10, Extra: 5, Cautious: true, OnStall: func() { stalls++ }})
+		start := time.Now()
+		_, err := tr.Track(t.Context(), ptr(1), 3, 0)
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start), "the first batch whatever its size")
+		_, err = tr.Track(t.Context(), ptr(2), 7, 0)
+		require.NoError(t, err)
+		assert.Equal(t, checkpoint.CautiousFor, time.Since(start))
+		assert.Zero(t, stalls)
+		_, err = tr.Track(t.Context(), ptr(3), 5, 0)
+		require.NoError(t, err)
+		assert.Equal(t, checkpoint.CautiousFor+checkpoint.StallAfter, time.Since(start))
+		assert.Equal(t, 1, stalls)
+	})
+}
+
 // For any order of acknowledgements, advances and late ones, the mark reported
 // is that of the longest acknowledged prefix, and never an earlier one.
 func TestTracker_NeverPastAnUnacknowledgedMessage(t *testing.T) {
