@@ -10,7 +10,7 @@ type Set struct {
 	// Fatal is 1 while a person must cure what keeps a database from being
 	// read: reason, database.
 	Fatal *service.MetricGauge
-	// Connected is 1 while there is a connection: database.
+	// Connected is 1 while a database is read and its server answers: database.
 	Connected *service.MetricGauge
 	// CaptureStalled is 1 while the capture job is known to stand still: database.
 	CaptureStalled *service.MetricGauge
