@@ -176,7 +176,7 @@ func TestInput_Fatal(t *testing.T) {
 			require.ErrorAs(t, err, &wait)
 			assert.Equal(t, time.Minute, wait.Wait)
 			assert.ErrorIs(t, wait.Err, problem, "the same error each time")
-			assert.ErrorContains(t, wait.Err, `"p.db.instances.b" from cache "offsets"`)
+			assert.ErrorContains(t, wait.Err, `"p.db.owner" from cache "offsets"`)
 			assert.EqualValues(t, 1, rec.metric(gauge))
 		}
 		assert.Equal(t, 1, rec.logged("Cannot go on"), "said once")
