@@ -61,20 +61,8 @@ func (s *source) read(from mark) *reading {
 func (r *reading) run(ctx context.Context, db database) error {
 	r.source.notifier.Begin(r.mark.snapshotted())
 	if !r.mark.snapshotted() {
-		err := r.watched(ctx, db, func(ctx context.Context) error {
-			return db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown)
-		})
-		if err != nil {
+		if err := r.readRows(ctx, db); err != nil {
 			return err
-		}
-		if err := r.beat(ctx); err != nil {
-			return err
-		}
-		if delay := r.source.cfg.streamingDelay; delay > 0 {
-			r.succeeded() // the snapshot has
-			if err := r.pause(ctx, delay); err != nil {
-				return err
-			}
 		}
 	}
 	poller := db.Stream(r.mark.start(r.source.keeper.known), r, r.saveInstances, r.source.keeper.savedPlace)
@@ -83,33 +71,61 @@ func (r *reading) run(ctx context.Context, db database) error {
 		if err := r.source.watchCapture(ctx, db); err != nil {
 			return err
 		}
-		more, err := poller.PollOnce(ctx)
-		switch {
-		case errors.Is(err, stream.ErrBehind): // neither a success nor a failure yet
-		case err != nil:
+		more, err := r.poll(ctx, poller)
+		if err != nil {
 			return err
-		default:
-			r.succeeded()
-			if err := r.notify(ctx); err != nil {
-				return err
-			}
 		}
-		r.source.heartbeats.act(r.source.action)
 		if more {
 			continue
-		}
-		if err == nil {
-			r.source.meter.CaughtUp()
-		}
-		if err == nil && r.source.heartbeats.due() {
-			if err := r.beat(ctx); err != nil {
-				return err
-			}
 		}
 		if err := r.pause(ctx, r.interval.Next()); err != nil {
 			return err
 		}
 	}
+}
+
+// readRows reads the snapshot, and waits before the stream if that is wanted.
+func (r *reading) readRows(ctx context.Context, db database) error {
+	err := r.watched(ctx, db, func(ctx context.Context) error {
+		return db.Snapshot(ctx, r.mark.progress, &snapshotSink{r, db}, r.source.keeper.known, r.saveKnown)
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.beat(ctx); err != nil {
+		return err
+	}
+	delay := r.source.cfg.streamingDelay
+	if delay <= 0 {
+		return nil
+	}
+	r.succeeded() // the snapshot has
+	return r.pause(ctx, delay)
+}
+
+// poll does one pass of the stream, and what is due after it. That the server is
+// behind is neither a success nor a failure yet.
+func (r *reading) poll(ctx context.Context, poller poller) (more bool, err error) {
+	more, err = poller.PollOnce(ctx)
+	behind := errors.Is(err, stream.ErrBehind)
+	if err != nil && !behind {
+		return false, err
+	}
+	if !behind {
+		r.succeeded()
+		if err := r.notify(ctx); err != nil {
+			return false, err
+		}
+	}
+	r.source.heartbeats.act(r.source.action)
+	if more || behind {
+		return more, nil
+	}
+	r.source.meter.CaughtUp()
+	if r.source.heartbeats.due() {
+		return false, r.beat(ctx)
+	}
+	return false, nil
 }
 
 // pause waits before the next look for changes.

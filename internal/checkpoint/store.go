@@ -59,59 +59,67 @@ func (s *Store) Load(ctx context.Context) (doc []byte, found bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var (
-		newest   envelope
-		newestIn = -1
-		missing  int
-		problems [2]error
-	)
-	for i, key := range s.slots {
-		text, err := s.cache.Get(ctx, key)
-		if errors.Is(err, ErrNotFound) {
-			missing++
-			continue
-		}
-		if err != nil {
-			return nil, false, fmt.Errorf("reading checkpoint key %q: %w", key, err)
-		}
-		slot, err := decode(text)
-		var newer *FormatError
-		if errors.As(err, &newer) {
-			newer.Key = key
-			return nil, false, newer
-		}
-		if err != nil {
-			problems[i] = err
-			continue
-		}
-		if slot.isBlank() {
-			missing++
-			continue
-		}
-		if newestIn < 0 || slot.newer(newest) {
-			newest, newestIn = slot, i
-		}
+	has, err := s.readSlots(ctx)
+	if err != nil {
+		return nil, false, err
 	}
-
 	switch {
-	case newestIn >= 0:
-		s.reportDamage(problems)
+	case has.newestIn >= 0:
+		s.reportDamage(has.problems)
 		s.loaded, s.fresh = true, false
-		s.epoch, s.revision, s.next = newest.Epoch+1, newest.Revision, 1-newestIn
-		return newest.Document, true, nil
-	case missing > 0 && s.opts.Unbegun != nil && s.opts.Unbegun():
+		s.epoch, s.revision, s.next = has.newest.Epoch+1, has.newest.Revision, 1-has.newestIn
+		return has.newest.Document, true, nil
+	case has.missing > 0 && s.opts.Unbegun != nil && s.opts.Unbegun():
 		// What is certain now might not be after another kill.
-		if err := s.blank(ctx, problems); err != nil {
+		if err := s.blank(ctx, has.problems); err != nil {
 			return nil, false, err
 		}
 		fallthrough
-	case missing == len(s.slots):
+	case has.missing == len(s.slots):
 		s.loaded, s.fresh = true, true
 		s.epoch, s.revision, s.next = 1, 0, 0
 		return nil, false, nil
 	default:
-		return nil, false, s.damaged(problems)
+		return nil, false, s.damaged(has.problems)
 	}
+}
+
+// contents are what was found in the two slots of a store.
+type contents struct {
+	newest   envelope
+	newestIn int // -1: in neither
+	missing  int // those without a value, or with one that stands for none
+	problems [2]error
+}
+
+// readSlots reads both. A damaged slot is no error, but one of a newer version is:
+// nothing may be written over it.
+func (s *Store) readSlots(ctx context.Context) (contents, error) {
+	has := contents{newestIn: -1}
+	for i, key := range s.slots {
+		text, err := s.cache.Get(ctx, key)
+		if errors.Is(err, ErrNotFound) {
+			has.missing++
+			continue
+		}
+		if err != nil {
+			return has, fmt.Errorf("reading checkpoint key %q: %w", key, err)
+		}
+		slot, err := decode(text)
+		var newer *FormatError
+		switch {
+		case errors.As(err, &newer):
+			newer.Key = key
+			return has, newer
+		case err != nil:
+			has.problems[i] = err
+		case slot.isBlank():
+			has.missing++
+		case has.newestIn < 0 || slot.newer(has.newest):
+			has.newest, has.newestIn = slot, i
+		}
+	}
+	return has, nil
 }
 
 // blank makes of damaged slots such that have no value.
