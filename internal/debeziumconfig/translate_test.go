@@ -119,7 +119,8 @@ func TestTranslate_HeartbeatAction(t *testing.T) {
 		"without":               {nil, false, "heartbeat.action.query: not applicable: without heartbeat.interval.ms it never ran"},
 		"with an interval of 0": {map[string]string{"heartbeat.interval.ms": "0"}, false, "heartbeat.action.query: not applicable: without heartbeat.interval.ms it never ran"},
 		"read only": {
-			map[string]string{"heartbeat.interval.ms": "1000", "driver.applicationIntent": "ReadOnly"}, false,
+			map[string]string{"heartbeat.interval.ms": "1000", "driver.applicationIntent": "ReadOnly"},
+			false,
 			"heartbeat.action.query: not applicable: nothing is written with application_intent: ReadOnly",
 		},
 	} {

@@ -195,7 +195,8 @@ func TestChoose_SaysWhatIsGone(t *testing.T) {
 		says      []string
 	}{
 		"dropped behind a second one": {
-			[]*sqlserver.CaptureInstance{second}, nil, ReasonInstanceReplaced,
+			[]*sqlserver.CaptureInstance{second},
+			nil, ReasonInstanceReplaced,
 			[]string{`capture instance "dbo_a"`, "is gone", `"dbo_a2"`, "holds changes only from " + lsnOf(40).String() + " on", "in between, if anything was, is in no capture instance"},
 		},
 		"dropped":  {nil, nil, ReasonInstanceGone, []string{"is gone", "there is no other", "sys.sp_cdc_enable_table"}},
