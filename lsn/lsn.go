@@ -29,7 +29,7 @@ var Max = LSN{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 func Parse(s string) (LSN, error) {
 	var digits string
 	switch {
-	case len(s) == textSize && s[8] == ':' && s[17] == ':':
+	case isColonForm(s):
 		digits = s[:8] + s[9:17] + s[18:]
 	case len(s) == 2+2*Size && (s[:2] == "0x" || s[:2] == "0X"):
 		digits = s[2:]
@@ -42,6 +42,9 @@ func Parse(s string) (LSN, error) {
 	}
 	return l, nil
 }
+
+// isColonForm reports whether s has the length and the colons of that form.
+func isColonForm(s string) bool { return len(s) == textSize && s[8] == ':' && s[17] == ':' }
 
 // FromBytes copies the ten bytes of a binary(10) value.
 func FromBytes(b []byte) (LSN, error) {

@@ -181,6 +181,7 @@ func FuzzParse(f *testing.F) {
 func FuzzParsePosition(f *testing.F) {
 	f.Add(lsn.EndOf(lsn.Max).String())
 	f.Add("0000002d:00000580:001d/-0000001/0000002d:00000580:001b/01/0000000000000000")
+	f.Add("00000000:00000000:0000/00000000/0X00000000000000000000/00/0000000000000000")
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := lsn.ParsePosition(s)
 		if err != nil {

@@ -90,7 +90,7 @@ func ParsePosition(s string) (Position, error) {
 	fail := func(err error) (Position, error) {
 		return Position{}, fmt.Errorf("parsing position %q: %w", s, err)
 	}
-	if len(s) != positionSize || s[22] != '/' || s[31] != '/' || s[54] != '/' || s[57] != '/' {
+	if len(s) != positionSize || s[22] != '/' || s[31] != '/' || s[54] != '/' || s[57] != '/' || !isColonForm(s[:22]) || !isColonForm(s[32:54]) {
 		return Position{}, fmt.Errorf("parsing position %q: want commit/command/change/operation/ordinal in fixed width", s)
 	}
 	var (
