@@ -179,10 +179,17 @@ func (r *run) awaitMarkers(databases []string, is func(marker) bool) error {
 }
 
 // await waits for a condition that comes about by what pipelines deliver or,
-// soon after that, save.
+// soon after that, save. A busy machine may make a plan slow, so they may take
+// patiences times as long while they deliver anything.
 func (r *run) await(what string, is func() bool) error {
-	deadline := time.After(r.env.Patience)
-	for !is() {
+	const patiences = 5
+	began, stuck := time.Now(), time.NewTimer(r.env.Patience)
+	defer stuck.Stop()
+	for delivered := 0; !is(); {
+		if n := r.subject.count() + r.witness.count(); n > delivered && time.Since(began) < patiences*r.env.Patience {
+			delivered = n
+			stuck.Reset(r.env.Patience)
+		}
 		if err := r.wrong(); err != nil {
 			return fmt.Errorf("waiting for %s: %w", what, err)
 		}
@@ -190,11 +197,11 @@ func (r *run) await(what string, is func() bool) error {
 		case <-r.subject.signal:
 		case <-r.witness.signal:
 		case <-time.After(r.env.seconds(1)):
-		case <-deadline:
+		case <-stuck.C:
 			if r.env.OnStuck != nil {
 				r.env.OnStuck()
 			}
-			return fmt.Errorf("waiting for %s: it did not come in %v\nthe subject %v\nthe witness %v", what, r.env.Patience, r.subject, r.witness)
+			return fmt.Errorf("waiting for %s: nothing came in %v\nthe subject %v\nthe witness %v", what, r.env.Patience, r.subject, r.witness)
 		}
 	}
 	return nil

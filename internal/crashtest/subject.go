@@ -372,6 +372,13 @@ func (s *subject) events() []Event {
 	return slices.Clone(s.delivered)
 }
 
+// count returns how many events were delivered.
+func (s *subject) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.delivered)
+}
+
 // readAgain returns how many rows of a pause of the stream were delivered: those
 // that came after changes.
 func (s *subject) readAgain() (n int) {

@@ -91,6 +91,13 @@ func (w *witness) events() []Event {
 	return slices.Clone(w.all)
 }
 
+// count returns how many events were delivered.
+func (w *witness) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all)
+}
+
 // passed reports whether a marker was delivered.
 func (w *witness) passed(m marker) bool {
 	w.mu.Lock()
