@@ -27,8 +27,7 @@ type notificationConfig struct {
 
 func heartbeatActionField() *service.ConfigField {
 	return stringField(fieldHeartbeatActionQuery).
-		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example an update of a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It needs `heartbeat_interval`, and is refused with `application_intent: ReadOnly`.").
-		Example("UPDATE dbo.heartbeat SET at = SYSUTCDATETIME() WHERE id = 1").
+		Description("A statement that runs with each heartbeat, over a connection of its own and in each database, for example `UPDATE dbo.heartbeat SET at = SYSUTCDATETIME() WHERE id = 1` with a captured table that is there for that: it shows that changes arrive, from the database to the output. The login needs the right to run it. An error is a warning and counted. It needs `heartbeat_interval`, and is refused with `application_intent: ReadOnly`.").
 		Optional().Advanced()
 }
 
