@@ -123,22 +123,26 @@ type fakeServer struct {
 	rowsRead []int
 	broken   bool
 	closes   int
-	read     bool // a reading is on
+	read     map[*source]bool // whose readings are on
 }
 
-// reading notes that a reading is on until the function it returns is called.
-// Two at once are a mistake, whatever the test is about.
-func (f *fakeServer) reading() func() {
+// reading notes that a reading of a source is on until the function it returns is
+// called. Two at once are a mistake, whatever the test is about; sources of two
+// inputs, which stand for two processes, may read at once.
+func (f *fakeServer) reading(of *source) func() {
 	f.set(func(f *fakeServer) {
-		if f.read {
+		if f.read[of] {
 			panic("two readings at once")
 		}
-		f.read = true
+		if f.read == nil {
+			f.read = map[*source]bool{}
+		}
+		f.read[of] = true
 	})
-	return func() { f.set(func(f *fakeServer) { f.read = false }) }
+	return func() { f.set(func(f *fakeServer) { delete(f.read, of) }) }
 }
 
-func (f *fakeServer) open(ctx context.Context, _ *source) (database, error) {
+func (f *fakeServer) open(ctx context.Context, of *source) (database, error) {
 	f.mu.Lock()
 	f.opens++
 	fault := f.onOpen
@@ -148,7 +152,7 @@ func (f *fakeServer) open(ctx context.Context, _ *source) (database, error) {
 			return nil, err
 		}
 	}
-	return &fakeDatabase{f: f}, nil
+	return &fakeDatabase{f: f, of: of}, nil
 }
 
 // set changes the server under its lock.
@@ -164,7 +168,10 @@ func (f *fakeServer) count() int {
 	return f.emitted
 }
 
-type fakeDatabase struct{ f *fakeServer }
+type fakeDatabase struct {
+	f  *fakeServer
+	of *source
+}
 
 func (d *fakeDatabase) Name() string { return "db" }
 
@@ -203,7 +210,7 @@ func message(n int, at lsn.Position) event.Message {
 }
 
 func (d *fakeDatabase) Snapshot(ctx context.Context, progress *snapshot.Progress, sink rowSink, known stream.Known, onKnown knownFunc) error {
-	defer d.f.reading()()
+	defer d.f.reading(d.of)()
 	if err := onKnown(ctx, known); err != nil {
 		return err
 	}
@@ -268,17 +275,18 @@ func (d *fakeDatabase) Recorded(context.Context, lsn.LSN) (sqlserver.Recorded, e
 }
 
 func (d *fakeDatabase) Stream(start stream.State, sink stream.Sink, _ instancesFunc, _ func() stream.Place) poller {
-	return &fakePoller{f: d.f, sink: sink, at: start.Position}
+	return &fakePoller{f: d.f, of: d.of, sink: sink, at: start.Position}
 }
 
 type fakePoller struct {
 	f    *fakeServer
+	of   *source
 	sink stream.Sink
 	at   lsn.Position
 }
 
 func (p *fakePoller) PollOnce(ctx context.Context) (bool, error) {
-	defer p.f.reading()()
+	defer p.f.reading(p.of)()
 	p.f.mu.Lock()
 	fault, changes, idle, size, rows := p.f.onPoll, p.f.changes, p.f.idle, p.f.batch, p.f.rows
 	p.f.mu.Unlock()
