@@ -232,10 +232,9 @@ func witnessOfOffset(ctx context.Context, db lineageReader, commit lsn.LSN) (wit
 			fmt.Sprintf("it is another database than the offset is of, or was restored: it knows transactions from %s to %s, but not the one at %s that the connector has read",
 				recorded.Oldest, recorded.Newest, commit),
 			"connect to the right one, or let the pipeline take a snapshot", nil)
-	case !recorded.Found || recorded.Ended.IsZero():
-		return witness{}, nil
+	default:
+		return witnessAt(commit, recorded), nil
 	}
-	return witness{commit, recorded.Ended.Format(recordedLayout)}, nil
 }
 
 // offsetResolver is a database that finds offsets in its change tables.

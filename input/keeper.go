@@ -226,10 +226,7 @@ func (k *keeper) witnessOfStart(ctx context.Context, db lineageReader, start lsn
 		return saved, nil
 	}
 	recorded, err := db.Recorded(ctx, start)
-	if err != nil || !recorded.Found {
-		return witness{}, err
-	}
-	return witness{start, recorded.Ended.Format(recordedLayout)}, nil
+	return witnessAt(start, recorded), err
 }
 
 // reserve saves the ordinals that rows may use, beside the tables as far as they

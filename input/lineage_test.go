@@ -93,3 +93,18 @@ func TestSeen_Witness(t *testing.T) {
 	assert.Equal(t, witness{}, s.witness(lsnOf(2), before), "a mark behind part of a batch")
 	assert.Equal(t, before, (*seen)(nil).witness(lsnOf(4), before))
 }
+
+// A commit that is not recorded, or without a time, proves nothing.
+func TestWitness_Recorded(t *testing.T) {
+	ended := time.Date(2026, 11, 30, 10, 0, 0, 997e6, time.UTC)
+	for _, test := range []struct {
+		recorded sqlserver.Recorded
+		want     witness
+	}{
+		{sqlserver.Recorded{}, witness{}},
+		{sqlserver.Recorded{Found: true}, witness{}},
+		{sqlserver.Recorded{Found: true, Ended: ended}, witness{lsnOf(5), "2026-11-30T10:00:00.997"}},
+	} {
+		assert.Equal(t, test.want, witnessAt(lsnOf(5), test.recorded))
+	}
+}

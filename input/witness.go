@@ -21,6 +21,15 @@ type witness struct {
 // recordedLayout has the resolution of datetime.
 const recordedLayout = "2006-01-02T15:04:05.000"
 
+// witnessAt returns the witness of an LSN, given how it is recorded; none if it is
+// not, or without a time.
+func witnessAt(at lsn.LSN, r sqlserver.Recorded) witness {
+	if !r.Found || r.Ended.IsZero() {
+		return witness{}
+	}
+	return witness{at, r.Ended.Format(recordedLayout)}
+}
+
 // known reports whether there is one.
 func (w witness) known() bool { return w.Ended != "" }
 
