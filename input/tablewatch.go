@@ -52,13 +52,13 @@ func (w tableWatch) look(ctx context.Context) {
 // ownPositions gives the states of held tables their own positions.
 func (w tableWatch) ownPositions(ctx context.Context, states []sqlserver.TableState, held []stream.Held) error {
 	for _, h := range held {
-		own, err := w.database.conn.TableStates(ctx, h.Position.Commit)
+		own, err := w.database.conn.TimeUpTo(ctx, h.Position.Commit)
 		if err != nil {
 			return err
 		}
 		for i := range states {
-			if len(own) > 0 && states[i].Schema == h.Schema && states[i].Table == h.Table {
-				states[i].Position = own[0].Position // the same in all
+			if states[i].Schema == h.Schema && states[i].Table == h.Table {
+				states[i].Position = own
 			}
 		}
 	}

@@ -59,6 +59,15 @@ func (c *Conn) OnSilence(f func(yes bool)) {
 	c.wire.onSilence = f
 }
 
+// zoneOr returns the time zone in which the server records times: a fixed one of
+// its present offset, in minutes, where no other is known.
+func (c *Conn) zoneOr(offset int64) *time.Location {
+	if c.zone != nil {
+		return c.zone
+	}
+	return time.FixedZone("", int(offset)*60)
+}
+
 // Close closes the connection. It may be called more than once, and while a
 // statement runs, which then fails.
 func (c *Conn) Close() error {

@@ -147,12 +147,8 @@ func (c *Conn) captureStatus(ctx context.Context, facts Facts, agentQuery string
 	}
 	s := scanner{row: row}
 	status.Newest, _ = s.lsn()
-	captured, now, offset := s.time(), s.time(), time.Duration(s.int())*time.Minute
+	captured, now, zone := s.time(), s.time(), c.zoneOr(s.int())
 	if !captured.IsZero() {
-		zone := c.zone
-		if zone == nil {
-			zone = time.FixedZone("", int(offset/time.Second))
-		}
 		status.Age = max(0, now.Sub(timezone.Instant(captured, zone)))
 	}
 	status.Replica = s.bool()

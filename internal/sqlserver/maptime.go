@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/internal/timezone"
 	"github.com/sqlserver-cdc/benthos-sqlserver-cdc/lsn"
 )
 
@@ -31,7 +32,7 @@ func (c *Conn) CommitsAround(ctx context.Context, at time.Time) (before, from ls
 			return lsn.LSN{}, lsn.LSN{}, fmt.Errorf("asking for the server's offset from UTC: %w", err)
 		}
 		s := scanner{row: row}
-		zone = time.FixedZone("", int(s.int())*60)
+		zone = c.zoneOr(s.int())
 		if s.err != nil {
 			return lsn.LSN{}, lsn.LSN{}, s.err
 		}
@@ -44,4 +45,24 @@ func (c *Conn) CommitsAround(ctx context.Context, at time.Time) (before, from ls
 	before, _ = s.lsn()
 	from, _ = s.lsn()
 	return before, from, s.err
+}
+
+// timeUpToStatement reads when the newest transaction up to an LSN ended.
+// Source: MS docs, cdc.lsn_time_mapping.
+const timeUpToStatement = `SELECT (SELECT TOP (1) m.tran_end_time FROM cdc.lsn_time_mapping AS m WHERE m.start_lsn <= @p1 ORDER BY m.start_lsn DESC),
+ DATEPART(TZOFFSET, SYSDATETIMEOFFSET())`
+
+// TimeUpTo returns when the newest transaction up to an LSN ended, in UTC; zero
+// where the server knows none.
+func (c *Conn) TimeUpTo(ctx context.Context, upTo lsn.LSN) (time.Time, error) {
+	row, err := c.oneRetried(ctx, timeUpToStatement, upTo[:])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking for the time of an LSN: %w", err)
+	}
+	s := scanner{row: row}
+	ended, offset := s.time(), s.int()
+	if s.err != nil || ended.IsZero() {
+		return time.Time{}, s.err
+	}
+	return timezone.Instant(ended, c.zoneOr(offset)).UTC(), nil
 }

@@ -120,7 +120,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 		for rows.Next(row) {
 			s := scanner{row: row}
 			p.Max, _ = s.lsn()
-			offset := time.Duration(s.int()) * time.Minute
+			offset := s.int()
 			p.HighestStart, _ = s.lsn()
 			p.Instances = Fingerprint{Count: s.int(), Sum: s.int(), Newest: s.time(), Started: s.int()}
 			p.Instances.Altered, _ = s.lsn()
@@ -129,10 +129,7 @@ func (c *Conn) poll(ctx context.Context, from lsn.LSN, limit int) (Poll, error) 
 			if s.err != nil {
 				return Poll{}, s.err
 			}
-			zone := c.zone
-			if zone == nil {
-				zone = time.FixedZone("", int(offset/time.Second))
-			}
+			zone := c.zoneOr(offset)
 			for i := range p.Commits {
 				p.Commits[i].toUTC(zone)
 			}

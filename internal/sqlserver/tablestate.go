@@ -74,10 +74,7 @@ func (c *Conn) TableStates(ctx context.Context, position lsn.LSN) ([]TableState,
 		state.Uncaptured, state.Dropped = int(s.int()), int(s.int())
 		state.Altered, _ = s.lsn()
 		state.DDL, state.Position = s.text(), s.time()
-		zone := c.zone
-		if offset := time.Duration(s.int()) * time.Minute; zone == nil {
-			zone = time.FixedZone("", int(offset/time.Second))
-		}
+		zone := c.zoneOr(s.int())
 		for _, t := range []*time.Time{&state.Low, &state.Position} {
 			if !t.IsZero() {
 				*t = timezone.Instant(*t, zone).UTC()

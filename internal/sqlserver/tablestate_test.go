@@ -70,4 +70,9 @@ CREATE TABLE dbo.b (id int PRIMARY KEY, x int, y int)
 	for _, state := range states {
 		assert.Zero(t, state.Position, "no commit lies before it")
 	}
+	for at, want := range map[lsn.LSN]time.Time{last.LSN: last.End, last.LSN.Next(): last.End, {}: {}} {
+		got, err := conn.TimeUpTo(t.Context(), at)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, at)
+	}
 }
