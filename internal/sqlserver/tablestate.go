@@ -11,9 +11,9 @@ import (
 )
 
 // tableStatesStatement reads, of each capture instance, the time at its low end and
-// that of its creation, the number of source columns that it does not have and of its columns that the
-// source does not have any more, the latest change of the source's structure, and
-// the time of an LSN. An LSN that is no commit has the time of the commit before
+// that of its creation, the number of source columns that it does not have and of
+// its columns that the source does not have any more, the latest change of the
+// source's structure, and the time of an LSN. An LSN that is no commit has the time of the commit before
 // it, a low end that of the one after. Computed columns are never captured.
 // Columns are told by their ids, since a name may come back as another column.
 // Sources: MS docs, cdc.change_tables, cdc.captured_columns, cdc.ddl_history,

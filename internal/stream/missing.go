@@ -9,9 +9,10 @@ import (
 )
 
 // checkDropped looks for tables that were read, are wanted and are no longer in
-// the catalogue. A dropped one took its change table with it and is named. One whose instance is still listed is hidden from the login: going on
-// would pass over its changes. That one is looked for twice, because tables and
-// instances are not listed at the same moment.
+// the catalogue. A dropped one took its change table with it and is named. One
+// whose instance is still listed is hidden from the login: going on would pass over
+// its changes. That one is looked for twice, because tables and instances are not
+// listed at the same moment.
 func (r *Reader) checkDropped(ctx context.Context, tables []*sqlserver.Table) (hidden tablesError, err error) {
 	missing := r.missing(tables)
 	r.releaseUnwanted(tables, missing)
