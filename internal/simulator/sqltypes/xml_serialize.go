@@ -34,13 +34,14 @@ type xmlWriter struct {
 	started bool
 }
 
-// take returns the input up to and with the mark.
-func (w *xmlWriter) take(mark string) string {
-	end := strings.Index(w.rest, mark)
+// take returns the input up to and with the mark, which is looked for behind how
+// it begins: the two may share characters, as in <!-->-->.
+func (w *xmlWriter) take(begin, mark string) string {
+	end := strings.Index(w.rest[len(begin):], mark)
 	if end < 0 {
-		end = len(w.rest) - len(mark)
+		end = len(w.rest) - len(begin) - len(mark)
 	}
-	part := w.rest[:end+len(mark)]
+	part := w.rest[:len(begin)+end+len(mark)]
 	w.rest = w.rest[len(part):]
 	return part
 }
@@ -48,15 +49,15 @@ func (w *xmlWriter) take(mark string) string {
 func (w *xmlWriter) node() {
 	switch {
 	case strings.HasPrefix(w.rest, "<!--"):
-		w.markup(w.take("-->"))
+		w.markup(w.take("<!--", "-->"))
 	case strings.HasPrefix(w.rest, "<![CDATA["):
-		section := w.take("]]>")
+		section := w.take("<![CDATA[", "]]>")
 		w.run.WriteString(section[len("<![CDATA[") : len(section)-len("]]>")])
 		w.significant = true
 	case strings.HasPrefix(w.rest, "<?"):
-		w.markup(w.take("?>"))
+		w.markup(w.take("<?", "?>"))
 	case strings.HasPrefix(w.rest, "</"):
-		w.endTag(w.take(">"))
+		w.endTag(w.take("</", ">"))
 	case w.rest[0] == '<':
 		w.startTag()
 	default:
@@ -98,7 +99,7 @@ func (w *xmlWriter) startTag() {
 	}
 	w.preserve = append(w.preserve, preserve)
 	w.started = true
-	if tag := w.take(">"); tag == "/>" {
+	if tag := w.take("", ">"); tag == "/>" {
 		w.endTag("")
 	}
 }

@@ -97,7 +97,7 @@ func TestConvert_FromXML(t *testing.T) {
 }
 
 func FuzzConvert_ToXML(f *testing.F) {
-	for _, seed := range []string{"<a b='1'>x</a>", "<a><![CDATA[ ]]></a>", "<?xml version='1.0' encoding='utf-8'?><a/>", "<a xml:space='preserve'> </a>", "<!---->", "&#x20;"} {
+	for _, seed := range []string{"<a b='1'>x</a>", "<a><![CDATA[ ]]></a>", "<?xml version='1.0' encoding='utf-8'?><a/>", "<a xml:space='preserve'> </a>", "<!---->", "<!-->-->", "&#x20;"} {
 		f.Add(seed, 0)
 	}
 	f.Fuzz(func(t *testing.T, text string, style int) {
